@@ -1,0 +1,204 @@
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-semver/semver"
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/kapi-dev/kapi/internal/fault"
+)
+
+// endpointTimeout bounds each of the steps with one endpoint.
+const endpointTimeout = 5 * time.Second
+
+// minExternal is the oldest etcd that kube-apiserver 1.37 can be run on.
+const minExternal = "3.5.0"
+
+// TLSFiles are the PEM files for an external etcd. Empty names are left out;
+// CertFile and KeyFile belong together.
+type TLSFiles struct {
+	CAFile   string // the authorities that have signed etcd's certificate
+	CertFile string // the client certificate
+	KeyFile  string // its key
+}
+
+// CheckExternal asks each of the endpoints (http://, https://, unix:// or
+// unixs:// URLs of an etcd cluster) for its status. It returns nil if one of
+// them can be used, since a cluster works while a member is down, and none is
+// too old. Otherwise the error names each endpoint, the cause and the way out.
+func CheckExternal(ctx context.Context, endpoints []string, files TLSFiles) error {
+	if len(endpoints) == 0 {
+		return fault.Usagef("no endpoint of the external etcd is given")
+	}
+	urls := make([]*url.URL, len(endpoints))
+	for i, ep := range endpoints {
+		u, err := parseEndpoint(ep)
+		if err != nil {
+			return err
+		}
+		urls[i] = u
+	}
+	tc, err := clientTLS(files)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(urls))
+	var wg sync.WaitGroup
+	for i, u := range urls {
+		wg.Go(func() { errs[i] = checkEndpoint(ctx, u, tc) })
+	}
+	wg.Wait()
+	return decide(errs)
+}
+
+// errTooOld marks an endpoint that answers with a version that can't be used.
+var errTooOld = errors.New("too old")
+
+// decide makes one result of those of all endpoints.
+func decide(errs []error) error {
+	usable := false
+	for _, err := range errs {
+		if errors.Is(err, errTooOld) {
+			return err
+		}
+		usable = usable || err == nil
+	}
+	if usable {
+		return nil
+	}
+	return errors.Join(errs...)
+}
+
+func parseEndpoint(ep string) (*url.URL, error) {
+	u, err := url.Parse(ep)
+	if err == nil {
+		switch u.Scheme {
+		case "http", "https":
+			if u.Port() != "" && u.Hostname() != "" {
+				return u, nil
+			}
+		case "unix", "unixs":
+			if u.Host+u.Path != "" {
+				return u, nil
+			}
+		}
+	}
+	// The URL may hold a password; url.Error would repeat it.
+	shown := "an endpoint of the external etcd"
+	if err == nil {
+		shown = fmt.Sprintf("endpoint %q of the external etcd", u.Redacted())
+	}
+	return nil, fault.Usagef("%s is not a URL like https://HOST:2379 or unix:///PATH", shown)
+}
+
+// clientTLS loads the files. Nil: there are none.
+func clientTLS(files TLSFiles) (*tls.Config, error) {
+	if files == (TLSFiles{}) {
+		return &tls.Config{MinVersion: tls.VersionTLS12}, nil
+	}
+	if (files.CertFile == "") != (files.KeyFile == "") {
+		return nil, fault.Usagef("client certificate %q and key %q of the external etcd: name both or none", files.CertFile, files.KeyFile)
+	}
+	info := transport.TLSInfo{TrustedCAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile}
+	tc, err := info.ClientConfig()
+	if err != nil {
+		return nil, fault.Usagef("loading the TLS files of the external etcd (CA %q, certificate %q, key %q): %w",
+			files.CAFile, files.CertFile, files.KeyFile, err)
+	}
+	return tc, nil
+}
+
+// checkEndpoint connects in three steps, each of which has causes of its own.
+func checkEndpoint(ctx context.Context, u *url.URL, tc *tls.Config) error {
+	fail := func(step string, err error) error {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		wrapped := fmt.Errorf("external etcd %s: %s: %w", u.Redacted(), step, err)
+		return fault.WithHint(wrapped, "%s", hintFor(u, err))
+	}
+	if err := dialOnly(ctx, u, tc); err != nil {
+		var h *handshakeError
+		if errors.As(err, &h) {
+			return fail("TLS handshake", h.err)
+		}
+		return fail("connecting", err)
+	}
+	v, err := askVersion(ctx, u, tc)
+	if err != nil {
+		return fail("asking for its status", err)
+	}
+	have, err := semver.NewVersion(v)
+	if err != nil {
+		return fail("asking for its status", fmt.Errorf("it says that its version is %q", v))
+	}
+	if have.LessThan(*semver.New(minExternal)) {
+		return fault.WithHint(fmt.Errorf("external etcd %s: version %s is %w: %s or newer is needed", u.Redacted(), v, errTooOld, minExternal),
+			"Upgrade that etcd, one minor version at a time.")
+	}
+	return nil
+}
+
+// handshakeError is an error of TLS, not of the connection below it.
+type handshakeError struct{ err error }
+
+func (h *handshakeError) Error() string { return h.err.Error() }
+
+// dialOnly connects, shakes hands where the URL wants TLS, and hangs up: gRPC
+// would retry, and report a timeout.
+func dialOnly(ctx context.Context, u *url.URL, tc *tls.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, endpointTimeout)
+	defer cancel()
+	network, addr := "tcp", u.Host
+	if u.Scheme == "unix" || u.Scheme == "unixs" {
+		network, addr = "unix", u.Host+u.Path
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if u.Scheme != "https" && u.Scheme != "unixs" {
+		return nil
+	}
+	tc = tc.Clone()
+	tc.NextProtos = []string{"h2"}
+	if tc.ServerName == "" {
+		tc.ServerName = u.Hostname()
+	}
+	if err := tls.Client(conn, tc).HandshakeContext(ctx); err != nil {
+		return &handshakeError{err}
+	}
+	return nil
+}
+
+// askVersion asks the etcd at u for its version, as kube-apiserver's client
+// would.
+func askVersion(ctx context.Context, u *url.URL, tc *tls.Config) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, endpointTimeout)
+	defer cancel()
+	cc := clientv3.Config{Context: ctx, Endpoints: []string{u.String()}, DialTimeout: endpointTimeout, Logger: zap.NewNop()}
+	if u.Scheme == "https" || u.Scheme == "unixs" {
+		cc.TLS = tc
+	}
+	c, err := clientv3.New(cc)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	st, err := c.Status(ctx, u.String())
+	if err != nil {
+		return "", err
+	}
+	return st.Version, nil
+}
