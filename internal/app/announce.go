@@ -1,0 +1,31 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/kapi-dev/kapi/internal/datadir"
+	"github.com/kapi-dev/kapi/internal/version"
+)
+
+// announce tells other processes, and then the person, that the server is ready.
+func (s *server) announce(context.Context) error {
+	err := datadir.WriteServerInfo(s.dir.ServerInfo(), datadir.ServerInfo{
+		PID: os.Getpid(), URL: s.url(), Version: version.Get().Version, StartedAt: s.start,
+	})
+	if err != nil {
+		return err
+	}
+	if s.opts.Quiet {
+		return nil
+	}
+	out := tabwriter.NewWriter(s.opts.Err, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(out, "kapi is ready after %s\n", time.Since(s.start).Round(10*time.Millisecond))
+	fmt.Fprintf(out, "  API\t%s\n", s.url())
+	fmt.Fprintf(out, "  kubeconfig\t%s\n", s.dir.Kubeconfig())
+	fmt.Fprintf(out, "  next\t%s kubectl get ns\n", s.opts.Command)
+	return out.Flush()
+}

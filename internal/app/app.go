@@ -1,0 +1,191 @@
+// Package app is the composition root of `kapi serve`: from a configuration to
+// a list of components that package lifecycle starts in order and stops in
+// reverse. Each component is a file; what one makes for the next stands in
+// server.
+//
+//	data directory → listener → certificates → etcd → server chain → manifests
+//
+// The package decides how the parts fit together and nothing else. It may
+// import every package of the server side; only cli imports it.
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/kapi-dev/kapi/internal/chain"
+	"github.com/kapi-dev/kapi/internal/config"
+	"github.com/kapi-dev/kapi/internal/datadir"
+	"github.com/kapi-dev/kapi/internal/etcd"
+	"github.com/kapi-dev/kapi/internal/fault"
+	"github.com/kapi-dev/kapi/internal/globals"
+	"github.com/kapi-dev/kapi/internal/lifecycle"
+	"github.com/kapi-dev/kapi/internal/logging"
+	"github.com/kapi-dev/kapi/internal/pki"
+	"github.com/kapi-dev/kapi/internal/version"
+)
+
+// Options say how to serve.
+type Options struct {
+	Config config.Config
+	// Err gets the log and what a person reads; it is stderr.
+	Err io.Writer
+	// Color turns on ANSI colours in the text log.
+	Color bool
+	// Command is how kapi was started ("kapi", "go run ./cmd/kapi"), for hints.
+	Command string
+	// Quiet leaves out the lines for a person.
+	Quiet bool
+}
+
+// server is what the components make for one another.
+type server struct {
+	opts  Options
+	cfg   config.Config
+	log   *slog.Logger
+	logs  *logging.Logs
+	kube  *chain.Options
+	start time.Time
+
+	dir       *datadir.Dir
+	unlock    func() error
+	listener  net.Listener
+	pki       *pki.Material
+	renewal   renewal
+	etcd      *etcd.Member
+	endpoints []string
+	chain     running
+}
+
+// KubeFlags returns a new set of kube-apiserver's flags in named groups, for
+// help and for checking names and values. Setting one has no effect on a server.
+func KubeFlags() cliflag.NamedFlagSets {
+	if err := globals.Prepare(); err != nil {
+		return cliflag.NamedFlagSets{}
+	}
+	return chain.NewOptions().Flags()
+}
+
+// KubeFlagSet returns the same in one set.
+func KubeFlagSet() *pflag.FlagSet { return chain.NewOptions().FlagSet() }
+
+// Serve runs kapi until a signal ends it. Its error says which component is
+// the cause; fault.Hint has the way out.
+func Serve(ctx context.Context, opts Options) error {
+	s := &server{opts: opts, cfg: opts.Config, start: time.Now()}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	defer s.logs.Flush()
+	return lifecycle.Run(ctx, lifecycle.Options{
+		Components:  s.components(),
+		Logger:      s.log,
+		Ready:       s.announce,
+		Status:      func() string { return "serving on " + s.url() },
+		StopTimeout: s.cfg.Lifecycle.StopTimeout.Std(),
+		PIDFile:     s.cfg.Lifecycle.PIDFile,
+		ReadyFile:   s.cfg.Lifecycle.ReadyFile,
+		Systemd:     true,
+	})
+}
+
+// prepare does what changes the process: logging first, then feature gates.
+func (s *server) prepare() error {
+	var err error
+	s.logs, err = logging.New(logging.Options{
+		Format:    s.cfg.Log.Format,
+		Verbosity: s.cfg.Log.Verbosity,
+		Out:       s.opts.Err,
+		Color:     s.opts.Color,
+	})
+	if err != nil {
+		return err
+	}
+	s.log = s.logs.Logger()
+	if err := globals.Prepare(); err != nil {
+		return err
+	}
+	if err := globals.InstallLogging(s.logs); err != nil {
+		return err
+	}
+	s.kube = chain.NewOptions()
+	return nil
+}
+
+// components are listed in the order in which they start.
+func (s *server) components() []lifecycle.Component {
+	return []lifecycle.Component{
+		{Name: "data directory", Start: s.openDirectory, Stop: s.closeDirectory},
+		{Name: "listener", DependsOn: []string{"data directory"}, Start: s.listen, Stop: s.closeListener},
+		{Name: "certificates", DependsOn: []string{"data directory", "listener"}, Start: s.startPKI, Stop: s.stopPKI},
+		{Name: "etcd", DependsOn: []string{"data directory"}, Start: s.startEtcd, Stop: s.stopEtcd, Failed: s.etcdFailed},
+		{Name: "server chain", Start: s.startChain, Stop: s.stopChain, Failed: s.chainFailed, StopTimeout: s.chainTimeout()},
+		{Name: "manifests", Start: s.applyManifests},
+	}
+}
+
+func (s *server) openDirectory(context.Context) error {
+	path := s.cfg.DataDir
+	if path == "" {
+		var err error
+		if path, err = datadir.Default(); err != nil {
+			return err
+		}
+	}
+	dir, err := datadir.Open(path)
+	if err != nil {
+		return err
+	}
+	s.unlock, err = dir.Lock()
+	s.dir = dir
+	return err
+}
+
+func (s *server) closeDirectory(context.Context) error { return s.unlock() }
+
+// url is where clients on this machine reach the server.
+func (s *server) url() string {
+	address, _ := s.listener.Addr().(*net.TCPAddr)
+	host := address.IP
+	switch {
+	case host.IsUnspecified() && host.To4() != nil:
+		host = net.IPv4(127, 0, 0, 1)
+	case host.IsUnspecified():
+		host = net.IPv6loopback
+	}
+	return (&url.URL{Scheme: "https", Host: net.JoinHostPort(host.String(), strconv.Itoa(address.Port))}).String()
+}
+
+// flag returns the value of a kube-apiserver flag, if it was given.
+func (s *server) flag(name, otherwise string) string {
+	for _, flag := range s.cfg.KubeAPIServer.Flags {
+		if flag.Name == name {
+			otherwise = flag.Value
+		}
+	}
+	return otherwise
+}
+
+// serviceMap turns the configuration's list into the chain's map.
+func (s *server) serviceMap() (chain.ServiceMap, error) {
+	services := chain.ServiceMap{}
+	for _, m := range s.cfg.ServiceMap {
+		namespace, name, ok := strings.Cut(m.Name, "/")
+		if !ok {
+			return nil, fault.Usagef("service map: %q is not namespace/name", m.Name)
+		}
+		services[chain.ServicePort{Namespace: namespace, Name: name, Port: int32(m.Port)}] = m.Address
+	}
+	return services, nil
+}
+
+func gitVersion() string { return version.Get().Kubernetes }

@@ -1,0 +1,138 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/util/notfoundhandler"
+	aggregator "k8s.io/kube-aggregator/pkg/apiserver"
+	kubeoptions "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+	"k8s.io/kubernetes/pkg/controlplane"
+
+	"github.com/kapi-dev/kapi/internal/storage"
+)
+
+// Names of the layers, as they are shown everywhere.
+const (
+	LayerAggregator    = "aggregator"
+	LayerKubeAPIServer = "kube-apiserver"
+	LayerAPIExtensions = "apiextensions"
+	// LayerNotFound is the end of the chain: it answers 404.
+	LayerNotFound = "not-found"
+)
+
+// Config is all that a chain is built from.
+type Config struct {
+	// Options are the completed and validated options of kube-apiserver, with
+	// the listener set (Options.SecureServing.Listener).
+	Options kubeoptions.CompletedOptions
+	// Backend is the embedded etcd; nil means that Options.Etcd names an external one.
+	Backend *storage.Backend
+	// Services are the services that are reached at a fixed address.
+	Services ServiceMap
+	// Observer is told each hop of a request; nil observes nothing.
+	Observer HopObserver
+	// GitVersion is the Kubernetes version that /version answers ("v1.37.2").
+	GitVersion string
+}
+
+// Layer is one server of the chain.
+type Layer struct {
+	Name   string
+	Server *genericapiserver.GenericAPIServer
+}
+
+// Chain is the built server chain. It is built by New, and serves in Run.
+type Chain struct {
+	// Layers are the servers, outermost first.
+	Layers []Layer
+
+	aggregator *aggregator.APIAggregator
+}
+
+// configs are the three upstream configurations before they are completed.
+type configs struct {
+	kubeAPIs      *controlplane.Config
+	apiExtensions *apiextensions.Config
+	aggregator    *aggregator.Config
+}
+
+// New builds the chain: it opens no port and starts no controller, but the
+// stores that it creates begin to fill their watch caches.
+func New(cfg Config) (*Chain, error) {
+	c, err := newConfigs(cfg)
+	if err != nil {
+		return nil, err
+	}
+	notFound := genericapiserver.NewEmptyDelegateWithCustomHandler(
+		notfoundhandler.New(c.kubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey))
+
+	// Innermost first: a server takes its delegate when it is made.
+	apiExtensionsServer, err := c.apiExtensions.Complete().New(observed(notFound, LayerNotFound, cfg.Observer))
+	if err != nil {
+		return nil, fmt.Errorf("building layer %s: %w", LayerAPIExtensions, err)
+	}
+	replaced := disableReplacedHooks(c.kubeAPIs.ControlPlane.Generic)
+	kubeAPIServer, err := c.kubeAPIs.Complete().New(observed(apiExtensionsServer.GenericAPIServer, LayerAPIExtensions, cfg.Observer))
+	if err != nil {
+		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
+	}
+	kubeGeneric := kubeAPIServer.ControlPlane.GenericAPIServer
+	if err := addBootstrapHooks(kubeGeneric, c.kubeAPIs, replaced); err != nil {
+		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
+	}
+	aggregatorServer, err := newAggregator(c.aggregator, observed(kubeGeneric, LayerKubeAPIServer, cfg.Observer), apiExtensionsServer, c.apiExtensions)
+	if err != nil {
+		return nil, fmt.Errorf("building layer %s: %w", LayerAggregator, err)
+	}
+	return &Chain{
+		aggregator: aggregatorServer,
+		Layers: []Layer{
+			{LayerAggregator, aggregatorServer.GenericAPIServer},
+			{LayerKubeAPIServer, kubeGeneric},
+			{LayerAPIExtensions, apiExtensionsServer.GenericAPIServer},
+		},
+	}, nil
+}
+
+func newConfigs(cfg Config) (*configs, error) {
+	generic, err := newGeneric(cfg)
+	if err != nil {
+		return nil, err
+	}
+	kubeAPIs, services, initializers, err := newKubeAPIs(cfg, generic)
+	if err != nil {
+		return nil, fmt.Errorf("configuring layer %s: %w", LayerKubeAPIServer, err)
+	}
+	apiExtensionsConfig, err := newAPIExtensions(cfg, kubeAPIs, services, initializers)
+	if err != nil {
+		return nil, fmt.Errorf("configuring layer %s: %w", LayerAPIExtensions, err)
+	}
+	aggregatorConfig, err := newAggregatorConfig(cfg, kubeAPIs, services, initializers)
+	if err != nil {
+		return nil, fmt.Errorf("configuring layer %s: %w", LayerAggregator, err)
+	}
+	return &configs{kubeAPIs, apiExtensionsConfig, aggregatorConfig}, nil
+}
+
+// Run serves until ctx is done, and then ends as upstream does: readyz fails,
+// requests under way finish, watches are closed, hooks stop. It returns the
+// error that kept it from serving or from ending cleanly.
+func (c *Chain) Run(ctx context.Context) error {
+	prepared, err := c.aggregator.PrepareRun()
+	if err != nil {
+		return fmt.Errorf("preparing the server chain: %w", err)
+	}
+	return prepared.Run(ctx)
+}
+
+// Outermost returns the server that all requests enter.
+func (c *Chain) Outermost() *genericapiserver.GenericAPIServer { return c.Layers[0].Server }
+
+// Unprotected returns the chain without its filters: no authentication, no
+// authorization. It is for checks from inside the process only.
+func (c *Chain) Unprotected() http.Handler { return c.Outermost().UnprotectedHandler() }
