@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 // announce tells other processes, and then the person, that the server is ready.
 func (s *server) announce(context.Context) error {
+	s.started()
 	err := datadir.WriteServerInfo(s.dir.ServerInfo(), datadir.ServerInfo{
 		PID: os.Getpid(), URL: s.url(), Version: version.Get().Version, StartedAt: s.start,
 	})
@@ -28,4 +31,13 @@ func (s *server) announce(context.Context) error {
 	fmt.Fprintf(out, "  kubeconfig\t%s\n", s.dir.Kubeconfig())
 	fmt.Fprintf(out, "  next\t%s kubectl get ns\n", s.opts.Command)
 	return out.Flush()
+}
+
+// withdraw takes the announcement back: other processes look for it to find a
+// server that is ready.
+func (s *server) withdraw(context.Context) error {
+	if err := os.Remove(s.dir.ServerInfo()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the server's description: %w", err)
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -55,6 +56,8 @@ type server struct {
 	logs  *logging.Logs
 	kube  *chain.Options
 	start time.Time
+	// started says that nothing is left to be built.
+	started func()
 
 	dir       *datadir.Dir
 	unlock    func() error
@@ -86,6 +89,7 @@ func Serve(ctx context.Context, opts Options) error {
 		return err
 	}
 	defer s.logs.Flush()
+	s.started = globals.EagerStart()
 	return lifecycle.Run(ctx, lifecycle.Options{
 		Components:  s.components(),
 		Logger:      s.log,
@@ -130,10 +134,12 @@ func (s *server) components() []lifecycle.Component {
 		{Name: "etcd", DependsOn: []string{"data directory"}, Start: s.startEtcd, Stop: s.stopEtcd, Failed: s.etcdFailed},
 		{Name: "server chain", Start: s.startChain, Stop: s.stopChain, Failed: s.chainFailed, StopTimeout: s.chainTimeout()},
 		{Name: "manifests", Start: s.applyManifests},
+		// The last one, so that it stops first.
+		{Name: "server info", Stop: s.withdraw},
 	}
 }
 
-func (s *server) openDirectory(context.Context) error {
+func (s *server) openDirectory(ctx context.Context) error {
 	path := s.cfg.DataDir
 	if path == "" {
 		var err error
@@ -145,9 +151,15 @@ func (s *server) openDirectory(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.unlock, err = dir.Lock()
+	if s.unlock, err = dir.Lock(); err != nil {
+		return err
+	}
 	s.dir = dir
-	return err
+	// A server that was killed has left it; nobody is ready here now.
+	if err := s.withdraw(ctx); err != nil {
+		return errors.Join(err, s.unlock())
+	}
+	return nil
 }
 
 func (s *server) closeDirectory(context.Context) error { return s.unlock() }

@@ -29,12 +29,15 @@ const (
 // they are the names of health checks, which tools ask for.
 var bootstrapHooks = []struct {
 	name string
-	// tasks returns what is to be reconciled; a task must be idempotent.
-	tasks func(kubernetes.Interface) [][]task
+	// tasks returns what is to be reconciled, in stages; a task must be idempotent.
+	tasks taskList
 }{
 	{rbacrest.PostStartHookName, rbacTasks},
 	{schedulingrest.PostStartHookName, priorityClassTasks},
 }
+
+// taskList looks at the server and returns stages of tasks.
+type taskList func(context.Context, kubernetes.Interface) ([][]task, error)
 
 // task reconciles one object, or one small group of them.
 type task struct {
@@ -77,16 +80,15 @@ func addBootstrapHooks(server *genericapiserver.GenericAPIServer, config *contro
 // bootstrap returns a hook that runs the stages of tasks, each stage side by
 // side, until all of them have succeeded. Its error ends the server, as
 // upstream's does: without the default roles nobody could do anything.
-func bootstrap(name string, tasks func(kubernetes.Interface) [][]task) genericapiserver.PostStartHookFunc {
+func bootstrap(name string, tasks taskList) genericapiserver.PostStartHookFunc {
 	return func(hook genericapiserver.PostStartHookContext) error {
 		client, err := kubernetes.NewForConfig(hook.LoopbackClientConfig)
 		if err != nil {
 			return fmt.Errorf("making a client for hook %s: %w", name, err)
 		}
 		var last error
-		stages := tasks(client)
 		err = wait.PollUntilContextTimeout(hook, bootstrapRetry, bootstrapTimeout, true, func(ctx context.Context) (bool, error) {
-			last = runStages(ctx, stages)
+			last = runStages(ctx, client, tasks)
 			if last != nil {
 				klog.V(1).InfoS("Bootstrap hook is going to try again", "hook", name, "err", last)
 			}
@@ -100,7 +102,11 @@ func bootstrap(name string, tasks func(kubernetes.Interface) [][]task) genericap
 }
 
 // runStages returns the first error of the first stage with one.
-func runStages(ctx context.Context, stages [][]task) error {
+func runStages(ctx context.Context, client kubernetes.Interface, tasks taskList) error {
+	stages, err := tasks(ctx, client)
+	if err != nil {
+		return err
+	}
 	for _, stage := range stages {
 		if err := runTasks(ctx, stage); err != nil {
 			return err

@@ -18,7 +18,11 @@ import (
 // what an older version has stored under other names: it must be done before
 // the roles themselves are created.
 // Source: k8s.io/kubernetes/pkg/registry/rbac/rest/storage_rbac.go.
-func rbacTasks(client kubernetes.Interface) [][]task {
+func rbacTasks(ctx context.Context, client kubernetes.Interface) ([][]task, error) {
+	stored, err := listRBAC(ctx, client)
+	if err != nil {
+		return nil, err
+	}
 	rbac := client.RbacV1()
 	var move, roles, bindings []task
 	for from, to := range bootstrappolicy.ClusterRolesToAggregate() {
@@ -30,50 +34,31 @@ func rbacTasks(client kubernetes.Interface) [][]task {
 		}})
 	}
 	for _, role := range slices.Concat(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles()) {
-		roles = append(roles, reconcile("clusterrole "+role.Name, &reconciliation.ReconcileRoleOptions{
-			Confirm: true,
-			Role:    reconciliation.ClusterRoleRuleOwner{ClusterRole: &role},
-			Client:  reconciliation.ClusterRoleModifier{Client: rbac.ClusterRoles()},
-		}))
+		roles = append(roles, stored.reconcileRole("clusterrole", reconciliation.ClusterRoleRuleOwner{ClusterRole: &role},
+			reconciliation.ClusterRoleModifier{Client: rbac.ClusterRoles()}))
 	}
 	for _, binding := range slices.Concat(bootstrappolicy.ClusterRoleBindings(), bootstrappolicy.ControllerRoleBindings()) {
-		bindings = append(bindings, reconcile("clusterrolebinding "+binding.Name, &reconciliation.ReconcileRoleBindingOptions{
-			Confirm:     true,
-			RoleBinding: reconciliation.ClusterRoleBindingAdapter{ClusterRoleBinding: &binding},
-			Client:      reconciliation.ClusterRoleBindingClientAdapter{Client: rbac.ClusterRoleBindings()},
-		}))
+		bindings = append(bindings, stored.reconcileBinding("clusterrolebinding",
+			reconciliation.ClusterRoleBindingAdapter{ClusterRoleBinding: &binding},
+			reconciliation.ClusterRoleBindingClientAdapter{Client: rbac.ClusterRoleBindings()}))
 	}
-	for namespace, list := range bootstrappolicy.NamespaceRoles() {
+	for _, list := range bootstrappolicy.NamespaceRoles() {
 		for _, role := range list {
-			roles = append(roles, reconcile("role "+namespace+"/"+role.Name, &reconciliation.ReconcileRoleOptions{
-				Confirm: true,
-				Role:    reconciliation.RoleRuleOwner{Role: &role},
-				Client:  reconciliation.RoleModifier{Client: rbac, NamespaceClient: client.CoreV1().Namespaces()},
-			}))
+			roles = append(roles, stored.reconcileRole("role", reconciliation.RoleRuleOwner{Role: &role},
+				reconciliation.RoleModifier{Client: rbac, NamespaceClient: client.CoreV1().Namespaces()}))
 		}
 	}
-	for namespace, list := range bootstrappolicy.NamespaceRoleBindings() {
+	for _, list := range bootstrappolicy.NamespaceRoleBindings() {
 		for _, binding := range list {
-			bindings = append(bindings, reconcile("rolebinding "+namespace+"/"+binding.Name, &reconciliation.ReconcileRoleBindingOptions{
-				Confirm:     true,
-				RoleBinding: reconciliation.RoleBindingAdapter{RoleBinding: &binding},
-				Client:      reconciliation.RoleBindingClientAdapter{Client: rbac, NamespaceClient: client.CoreV1().Namespaces()},
-			}))
+			bindings = append(bindings, stored.reconcileBinding("rolebinding", reconciliation.RoleBindingAdapter{RoleBinding: &binding},
+				reconciliation.RoleBindingClientAdapter{Client: rbac, NamespaceClient: client.CoreV1().Namespaces()}))
 		}
 	}
-	return [][]task{move, slices.Concat(roles, bindings)}
+	return [][]task{move, slices.Concat(roles, bindings)}, nil
 }
 
-// reconcile makes a task of a reconciliation, tried again when somebody else
-// changes the object at the same time.
-func reconcile[R any](name string, options interface{ Run() (R, error) }) task {
-	return task{name, func(context.Context) error {
-		return retry.OnError(retry.DefaultBackoff, raced, func() error {
-			_, err := options.Run()
-			return err
-		})
-	}}
-}
+// retryRaced tries again when somebody else changes the object at the same time.
+func retryRaced(run func() error) error { return retry.OnError(retry.DefaultBackoff, raced, run) }
 
 // raced tells errors of two writers at once, and of a server that can't take
 // writes yet. Reconciliation creates namespaces on the way: two roles of one
@@ -122,7 +107,7 @@ func copyBinding(ctx context.Context, client kubernetes.Interface, from string, 
 
 // priorityClassTasks create the two system priority classes.
 // Source: k8s.io/kubernetes/pkg/registry/scheduling/rest/storage_scheduling.go.
-func priorityClassTasks(client kubernetes.Interface) [][]task {
+func priorityClassTasks(_ context.Context, client kubernetes.Interface) ([][]task, error) {
 	var tasks []task
 	classes := client.SchedulingV1().PriorityClasses()
 	for _, class := range schedulingv1.SystemPriorityClasses() {
@@ -134,7 +119,7 @@ func priorityClassTasks(client kubernetes.Interface) [][]task {
 			return ignoreExists(err)
 		}})
 	}
-	return [][]task{tasks}
+	return [][]task{tasks}, nil
 }
 
 func ignoreExists(err error) error {

@@ -105,7 +105,12 @@ func (g *generic) runOptions() error {
 	return nil
 }
 
-func (g *generic) serving() error { return g.cfg.Options.SecureServing.ApplyToConfig(g.config) }
+func (g *generic) serving() error {
+	if err := g.cfg.Options.SecureServing.SecureServingOptions.ApplyTo(&g.config.SecureServing); err != nil {
+		return err
+	}
+	return serveLoopback(g.config)
+}
 
 func (g *generic) loopback() error {
 	// To itself the server speaks protobuf, and does not compress: the "network" is memory.

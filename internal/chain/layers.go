@@ -77,12 +77,16 @@ func New(cfg Config) (*Chain, error) {
 		return nil, fmt.Errorf("building layer %s: %w", LayerAPIExtensions, err)
 	}
 	replaced := disableReplacedHooks(c.kubeAPIs.ControlPlane.Generic)
+	c.kubeAPIs.ControlPlane.Generic.SkipOpenAPIInstallation = true // serveOpenAPI does it
 	kubeAPIServer, err := c.kubeAPIs.Complete().New(observed(apiExtensionsServer.GenericAPIServer, LayerAPIExtensions, cfg.Observer))
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
 	}
 	kubeGeneric := kubeAPIServer.ControlPlane.GenericAPIServer
 	if err := addBootstrapHooks(kubeGeneric, c.kubeAPIs, replaced); err != nil {
+		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
+	}
+	if err := serveOpenAPI(kubeGeneric, c.kubeAPIs.ControlPlane.Generic.OpenAPIConfig, c.kubeAPIs.ControlPlane.Generic.OpenAPIV3Config); err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
 	}
 	aggregatorServer, err := newAggregator(c.aggregator, observed(kubeGeneric, LayerKubeAPIServer, cfg.Observer), apiExtensionsServer, c.apiExtensions)
