@@ -43,6 +43,7 @@ func (s *server) startChain(ctx context.Context) error {
 	}
 	s.chain.run()
 	if err := s.chain.waitReady(ctx); err != nil {
+		s.chain.settle()
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopAfterFailure)
 		defer cancel()
 		return errors.Join(err, s.stopChain(stop))
@@ -136,6 +137,18 @@ func (r *running) waitReady(ctx context.Context) error {
 		}
 	}
 }
+
+// settle lets the post-start hooks end before a chain that nobody waits for any
+// more is stopped: a hook that is cut off ends the process through klog's fatal
+// exit, and etcd would not close its files.
+func (r *running) settle() {
+	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	defer cancel()
+	_ = r.waitReady(ctx)
+}
+
+// settleTimeout bounds that for hooks that hang.
+const settleTimeout = 10 * time.Second
 
 // readyz returns the checks that fail, or "" when there is none.
 func (r *running) readyz(ctx context.Context) string {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/notfoundhandler"
+	"k8s.io/client-go/rest"
 	aggregator "k8s.io/kube-aggregator/pkg/apiserver"
 	kubeoptions "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	"k8s.io/kubernetes/pkg/controlplane"
@@ -52,6 +55,7 @@ type Chain struct {
 	Layers []Layer
 
 	aggregator *aggregator.APIAggregator
+	drained    <-chan struct{}
 }
 
 // configs are the three upstream configurations before they are completed.
@@ -95,6 +99,7 @@ func New(cfg Config) (*Chain, error) {
 	}
 	return &Chain{
 		aggregator: aggregatorServer,
+		drained:    c.aggregator.GenericConfig.DrainedNotify(),
 		Layers: []Layer{
 			{LayerAggregator, aggregatorServer.GenericAPIServer},
 			{LayerKubeAPIServer, kubeGeneric},
@@ -131,8 +136,39 @@ func (c *Chain) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("preparing the server chain: %w", err)
 	}
+	ended := make(chan struct{})
+	defer close(ended)
+	go c.closeLoopback(ended)
 	return prepared.Run(ctx)
 }
+
+// closeLoopback closes the server's connections to itself when the last request
+// has been answered. The HTTP server waits for them to be idle, and looks less
+// and less often: a second passes before it would see that they are.
+func (c *Chain) closeLoopback(ended <-chan struct{}) {
+	select {
+	case <-c.drained:
+	case <-ended:
+		return
+	}
+	transport, err := rest.TransportFor(c.Outermost().LoopbackClientConfig)
+	if err != nil {
+		return
+	}
+	ticker := time.NewTicker(loopbackClosePoll)
+	defer ticker.Stop()
+	for {
+		utilnet.CloseIdleConnectionsFor(transport)
+		select {
+		case <-ticker.C:
+		case <-ended:
+			return
+		}
+	}
+}
+
+// loopbackClosePoll is how often closeLoopback looks for idle connections.
+const loopbackClosePoll = 5 * time.Millisecond
 
 // Outermost returns the server that all requests enter.
 func (c *Chain) Outermost() *genericapiserver.GenericAPIServer { return c.Layers[0].Server }

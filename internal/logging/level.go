@@ -73,12 +73,6 @@ type Demotion struct {
 	Reason string
 }
 
-// KnownNoise returns the demotions that are in force by default. Each row needs
-// a reason, and goes when the line has gone upstream.
-func KnownNoise() []Demotion {
-	return []Demotion{}
-}
-
 // demoted returns the level at which the line is to be treated. A fatal line
 // keeps its level: it is the last thing that the process says.
 func demoted(rows []Demotion, component, msg string, level slog.Level) slog.Level {

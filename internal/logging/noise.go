@@ -1,0 +1,16 @@
+package logging
+
+// KnownNoise returns the demotions that are in force by default: lines of a
+// normal start or stop that sound like trouble and are none. Each row needs a
+// reason, and goes when the line has gone upstream.
+func KnownNoise() []Demotion {
+	return []Demotion{
+		{ComponentKube, "because it has no resources.", "a version without enabled resources is skipped, as configured (genericapiserver.go)"},
+		{ComponentKube, "The manifest file is empty, ignoring.", "--allow-metric-labels-manifest was not given (component-base/metrics/options.go)"},
+		{ComponentKube, "Found stale data, removed previous endpoints", "said after each removal that worked, also of nothing (kubernetesservice/controller.go)"},
+		{ComponentKube, "Failed to ensure lease exists, will retry", "the identity lease is tried before namespace kube-system exists (component-helpers/lease)"},
+		{ComponentKube, "Unable to remove peer endpoint leases", "a first start has no lease to remove (peerreconcilers)"},
+		{ComponentKube, "Error while syncing ConfigMap", "token tracking is tried before namespace kube-system exists (legacytokentracking)"},
+		{ComponentKube, "failed to fetch openapi paths", "asked while the server stops (mutating admission policy's type converter)"},
+	}
+}
