@@ -72,14 +72,27 @@ type server struct {
 // KubeFlags returns a new set of kube-apiserver's flags in named groups, for
 // help and for checking names and values. Setting one has no effect on a server.
 func KubeFlags() cliflag.NamedFlagSets {
-	if err := globals.Prepare(); err != nil {
-		return cliflag.NamedFlagSets{}
+	if options := newOptions(); options != nil {
+		return options.Flags()
 	}
-	return chain.NewOptions().Flags()
+	return cliflag.NamedFlagSets{}
 }
 
-// KubeFlagSet returns the same in one set.
-func KubeFlagSet() *pflag.FlagSet { return chain.NewOptions().FlagSet() }
+// KubeFlagSet returns the same in one set, nil where KubeFlags has none.
+func KubeFlagSet() *pflag.FlagSet {
+	if options := newOptions(); options != nil {
+		return options.FlagSet()
+	}
+	return nil
+}
+
+// newOptions makes all feature gates known first: --feature-gates lists them.
+func newOptions() *chain.Options {
+	if err := globals.Prepare(); err != nil {
+		return nil
+	}
+	return chain.NewOptions()
+}
 
 // Serve runs kapi until a signal ends it. Its error says which component is
 // the cause; fault.Hint has the way out.

@@ -38,6 +38,11 @@ type fixture struct {
 }
 
 func TestMain(m *testing.M) {
+	// Before any test defines flags.
+	if err := globals.Prepare(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	if served.stop != nil {
 		if err := served.stop(); err != nil {
@@ -70,9 +75,6 @@ func (f *fixture) client(t *testing.T) kubernetes.Interface {
 func (f *fixture) start() error {
 	dir, err := os.MkdirTemp("", "chain")
 	if err != nil {
-		return err
-	}
-	if err := globals.Prepare(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

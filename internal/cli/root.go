@@ -60,10 +60,11 @@ in one process, and works with every Kubernetes client.`,
 		Example: `  kapi serve
   kapi kubectl get namespaces`,
 		// Main prints errors; usage after each of them would hide the message.
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          noCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		Args:                       noCommand,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(config.FlagErrorFunc)
 	root.AddCommand(
