@@ -55,7 +55,7 @@ type Chain struct {
 	Layers []Layer
 
 	aggregator *aggregator.APIAggregator
-	drained    <-chan struct{}
+	stopping   <-chan struct{}
 }
 
 // configs are the three upstream configurations before they are completed.
@@ -99,7 +99,7 @@ func New(cfg Config) (*Chain, error) {
 	}
 	return &Chain{
 		aggregator: aggregatorServer,
-		drained:    c.aggregator.GenericConfig.DrainedNotify(),
+		stopping:   c.aggregator.GenericConfig.ShutdownInitiatedNotify(),
 		Layers: []Layer{
 			{LayerAggregator, aggregatorServer.GenericAPIServer},
 			{LayerKubeAPIServer, kubeGeneric},
@@ -142,12 +142,13 @@ func (c *Chain) Run(ctx context.Context) error {
 	return prepared.Run(ctx)
 }
 
-// closeLoopback closes the server's connections to itself when the last request
-// has been answered. The HTTP server waits for them to be idle, and looks less
-// and less often: a second passes before it would see that they are.
+// closeLoopback closes idle connections of the server to itself from the moment
+// it is told to stop. A connection that is idle when the server says goodbye on
+// it (GOAWAY) stays open for a second, which the stop would wait for; a busy one
+// is closed when its last request ends.
 func (c *Chain) closeLoopback(ended <-chan struct{}) {
 	select {
-	case <-c.drained:
+	case <-c.stopping:
 	case <-ended:
 		return
 	}
@@ -168,7 +169,7 @@ func (c *Chain) closeLoopback(ended <-chan struct{}) {
 }
 
 // loopbackClosePoll is how often closeLoopback looks for idle connections.
-const loopbackClosePoll = 5 * time.Millisecond
+const loopbackClosePoll = time.Millisecond
 
 // Outermost returns the server that all requests enter.
 func (c *Chain) Outermost() *genericapiserver.GenericAPIServer { return c.Layers[0].Server }
