@@ -128,6 +128,9 @@ func (s *server) prepare() error {
 		return err
 	}
 	s.log = s.logs.Logger()
+	if err := s.checkManifests(); err != nil {
+		return err
+	}
 	if err := globals.Prepare(); err != nil {
 		return err
 	}
@@ -145,7 +148,7 @@ func (s *server) components() []lifecycle.Component {
 		{Name: "listener", DependsOn: []string{"data directory"}, Start: s.listen, Stop: s.closeListener},
 		{Name: "certificates", DependsOn: []string{"data directory", "listener"}, Start: s.startPKI, Stop: s.stopPKI},
 		{Name: "etcd", DependsOn: []string{"data directory"}, Start: s.startEtcd, Stop: s.stopEtcd, Failed: s.etcdFailed},
-		{Name: "server chain", Start: s.startChain, Stop: s.stopChain, Failed: s.chainFailed, StopTimeout: s.chainTimeout()},
+		{Name: "server chain", Start: s.startChain, Stop: s.stopServing, Failed: s.chainFailed, StopTimeout: s.chainTimeout()},
 		{Name: "manifests", Start: s.applyManifests},
 		// The last one, so that it stops first.
 		{Name: "server info", Stop: s.withdraw},
@@ -188,6 +191,12 @@ func (s *server) url() string {
 		host = net.IPv6loopback
 	}
 	return (&url.URL{Scheme: "https", Host: net.JoinHostPort(host.String(), strconv.Itoa(address.Port))}).String()
+}
+
+// loopback tells whether only this machine can reach the server.
+func (s *server) loopback() bool {
+	address, ok := s.listener.Addr().(*net.TCPAddr)
+	return ok && address.IP.IsLoopback()
 }
 
 // flag returns the value of a kube-apiserver flag, if it was given.

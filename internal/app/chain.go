@@ -90,6 +90,7 @@ func (s *server) setFlags() error {
 		ProxyCert: s.pki.ProxyClient.Cert, ProxyKey: s.pki.ProxyClient.Key,
 		ServiceAccountKey: s.pki.ServiceAccountKey, ServiceAccountPub: s.pki.ServiceAccountPub,
 		EtcdServers: s.endpoints,
+		Loopback:    s.loopback(),
 	}, func(flag string) bool { return given[flag] })
 	if err != nil {
 		return err

@@ -45,7 +45,37 @@ func (s *server) stopEtcd(ctx context.Context) error {
 	if s.etcd == nil {
 		return nil
 	}
-	return s.etcd.Stop(ctx)
+	dead := s.etcdDead(ctx)
+	if err := s.etcd.Stop(ctx); err != nil && !dead {
+		return err
+	}
+	return nil // what it died of is the reason of this stop, and reported as such
+}
+
+// etcdDead tells whether the embedded etcd has met an error that it can't survive.
+func (s *server) etcdDead(ctx context.Context) bool {
+	if s.etcd == nil {
+		return false
+	}
+	_, err := s.etcd.Status(ctx)
+	return err != nil && ctx.Err() == nil
+}
+
+// withoutEtcd bounds the stop of a chain whose etcd is dead. Its requests wait
+// for answers that will not come.
+const withoutEtcd = 2 * time.Second
+
+// stopServing is stopChain, and does not wait for what can't end.
+func (s *server) stopServing(ctx context.Context) error {
+	if !s.etcdDead(ctx) {
+		return s.stopChain(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, withoutEtcd)
+	defer cancel()
+	if err := s.stopChain(ctx); err != nil {
+		s.log.Debug("leaving the server chain to the end of the process", "err", err)
+	}
+	return nil
 }
 
 func (s *server) etcdFailed() <-chan error {

@@ -20,17 +20,36 @@ func (s *server) listen(ctx context.Context) error {
 	config := net.ListenConfig{Control: s.socketOptions()}
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return explainListen(address, s.cfg.Server.SecurePort, err)
+		return explainListen(net.ParseIP(s.cfg.Server.BindAddress), s.cfg.Server.SecurePort, err)
 	}
 	s.listener = listener
 	return nil
 }
 
+// closeListener closes what nobody serves any more. A chain that goes on after
+// its deadline keeps the listener: upstream's accept loop takes a listener that
+// somebody else closes for a reason to panic, and the process ends anyway.
 func (s *server) closeListener(context.Context) error {
+	if s.chain.serving() {
+		return nil
+	}
 	if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil
+}
+
+// serving tells whether the chain was started and has not ended.
+func (r *running) serving() bool {
+	if r.ended == nil {
+		return false
+	}
+	select {
+	case <-r.ended:
+		return false
+	default:
+		return true
+	}
 }
 
 // socketOptions are those of --permit-port-sharing and --permit-address-sharing.
@@ -53,11 +72,11 @@ func (s *server) socketOptions() func(network, address string, c syscall.RawConn
 	}
 }
 
-func explainListen(address string, port int, err error) error {
-	err = fmt.Errorf("listening on %s: %w", address, errnoOf(err))
+func explainListen(address net.IP, port int, err error) error {
+	err = fmt.Errorf("listening on %s: %w", net.JoinHostPort(address.String(), strconv.Itoa(port)), errnoOf(err))
 	switch {
 	case errors.Is(err, unix.EADDRINUSE):
-		if holder := portHolder(port); holder != "" {
+		if holder := portHolder(address, port); holder != "" {
 			err = fmt.Errorf("%w: taken by %s", err, holder)
 		}
 		return fault.WithHint(err, "end that process, or take another port with --secure-port (0 takes any free one)")

@@ -3,10 +3,23 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
 
+	"github.com/kapi-dev/kapi/internal/fault"
 	"github.com/kapi-dev/kapi/internal/logging"
 	"github.com/kapi-dev/kapi/internal/manifests"
 )
+
+// checkManifests refuses paths that can't be looked at, before anything starts:
+// a mistyped one must not look like a server that has it all.
+func (s *server) checkManifests() error {
+	for _, path := range s.cfg.Manifests {
+		if _, err := os.Stat(path); err != nil {
+			return fault.WithHint(fault.Usagef("reading manifests: %w", err), "correct --manifests, or the key manifests of the file")
+		}
+	}
+	return nil
+}
 
 // applyManifests applies --manifests. What is wrong with a file is logged with
 // its place; it does not keep the server from being ready for the rest.
@@ -16,17 +29,16 @@ func (s *server) applyManifests(ctx context.Context) error {
 	}
 	log := s.log.With(logging.KeyComponent, "manifests")
 	objects, err := manifests.Load(s.cfg.Manifests)
-	for _, err := range unjoin(err) {
-		log.Error(err.Error())
-	}
+	failed := unjoin(err)
 	result, err := manifests.Apply(ctx, s.chain.Outermost().LoopbackClientConfig, objects)
-	for _, err := range result.Errs {
+	failed = append(failed, result.Errs...)
+	for _, err := range failed {
 		log.Error(err.Error())
 	}
 	if err != nil {
 		return err
 	}
-	log.Info("applied", "objects", result.Applied, "failed", len(result.Errs))
+	log.Info("applied", "objects", result.Applied, "failed", len(failed))
 	return nil
 }
 

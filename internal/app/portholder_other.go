@@ -2,5 +2,7 @@
 
 package app
 
+import "net"
+
 // portHolder names the process that listens on a TCP port; only Linux tells.
-func portHolder(int) string { return "" }
+func portHolder(net.IP, int) string { return "" }

@@ -36,6 +36,8 @@ type Paths struct {
 	ServiceAccountKey, ServiceAccountPub string
 	// EtcdServers are the URLs of etcd; of the embedded one, its socket.
 	EtcdServers []string
+	// Loopback says that only this machine can reach the server.
+	Loopback bool
 }
 
 // NewOptions returns kube-apiserver's options, still with upstream's defaults.
@@ -68,6 +70,10 @@ type flagDefault struct {
 }
 
 func defaults(p Paths) []flagDefault {
+	var gates string
+	if p.Loopback {
+		gates = "APIResponseCompression=false"
+	}
 	servingPair := []string{"tls-cert-file", "tls-private-key-file", "cert-dir"}
 	proxyPair := []string{"proxy-client-cert-file", "proxy-client-key-file"}
 	tokenKeys := []string{"service-account-key-file", "service-account-signing-key-file", "service-account-signing-endpoint"}
@@ -93,6 +99,7 @@ func defaults(p Paths) []flagDefault {
 		{"enable-aggregator-routing", "true", nil, "without kube-proxy a cluster IP leads nowhere"},
 		{"allow-privileged", "true", nil, "whether a pod may be privileged is for admission to say"},
 		{"profiling", "false", nil, "CIS benchmark: not without being asked for"},
+		{"feature-gates", gates, nil, "over loopback gzip costs two thirds of a large list, and saves nothing"},
 		{"shutdown-watch-termination-grace-period", "2s", nil, "watches end with a clean close"},
 	}
 }
@@ -102,7 +109,9 @@ func defaults(p Paths) []flagDefault {
 // default can't be replaced afterwards.
 func (o *Options) Default(p Paths, given func(flag string) bool) error {
 	for _, d := range defaults(p) {
-		if d.value == "" || given(d.flag) || slices.ContainsFunc(d.unless, given) {
+		// Gates are by name, and a later one wins: given ones come on top.
+		replaced := d.flag != "feature-gates" && given(d.flag)
+		if d.value == "" || replaced || slices.ContainsFunc(d.unless, given) {
 			continue
 		}
 		if err := o.all.Set(d.flag, d.value); err != nil {

@@ -11,7 +11,7 @@ import (
 var testPaths = Paths{
 	ClusterCA: "ca.crt", FrontProxyCA: "front.crt", ServingCert: "tls.crt", ServingKey: "tls.key",
 	ProxyCert: "proxy.crt", ProxyKey: "proxy.key", ServiceAccountKey: "sa.key", ServiceAccountPub: "sa.pub",
-	EtcdServers: []string{"unix:///run/client.sock"},
+	EtcdServers: []string{"unix:///run/client.sock"}, Loopback: true,
 }
 
 func withDefaults(t *testing.T, given ...string) *Options {
