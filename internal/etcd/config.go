@@ -39,8 +39,9 @@ type Config struct {
 	Logger *zap.Logger
 	// OnFatal is called at most once, when a running member meets an error
 	// that it can't survive, such as a full disk. From then on the member
-	// answers no write; the process should end. It is called on one of etcd's
-	// goroutines, may call Stop, and may be nil: the error is in Err as well.
+	// answers no write, and the process should end. It is called on a
+	// goroutine of the member, may call Stop, and may be nil: Err has the
+	// error as well.
 	OnFatal func(error)
 }
 

@@ -30,11 +30,20 @@ func sample(t *testing.T, stopped bool) string {
 	fill(t, m.Client(), sampleKeys, sampleValue)
 	if stopped {
 		mustStop(t, m)
-		return c.Dir
+		return shorten(t, c.Dir)
 	}
 	dir := filepath.Join(t.TempDir(), "copy")
 	copyDir(t, c.Dir, dir)
 	mustStop(t, m)
+	return shorten(t, dir)
+}
+
+// shorten gives back most of the 64 MB that are reserved for the log, so that
+// copying dir is cheap.
+func shorten(t *testing.T, dir string) string {
+	t.Helper()
+	wal := onlyWAL(t, dir)
+	must(t, os.Truncate(wal, logEnd(t, wal)+64<<10))
 	return dir
 }
 
@@ -154,7 +163,7 @@ func sampleWithSnapshot(t *testing.T) string {
 	if err != nil || st.snapshot == 0 {
 		t.Fatalf("log %+v, %v; want a snapshot", st, err)
 	}
-	return c.Dir
+	return shorten(t, c.Dir)
 }
 
 // TestTornWrite: a write that was cut off by a power failure, after one that
@@ -178,7 +187,7 @@ func TestTornWrite(t *testing.T) {
 			copyDir(t, base, c.Dir)
 			overwrite(t, onlyWAL(t, c.Dir), end, tail)
 			mustHaveSample(t, c)
-			mustHaveSample(t, c)
+			mustHaveSample(t, c) // and again, after what the first start has repaired
 		})
 	}
 	t.Run("file ends within the record", func(t *testing.T) {
@@ -246,13 +255,13 @@ func unusedDB(t *testing.T, dir string) {
 
 // TestRandomDamage: a byte anywhere in the files of a killed member may change.
 // Then the start is refused, or everything acknowledged is there; etcd never
-// panics, which would end this test. In the database a value may be wrong,
-// since nothing in the file could show it, but no key is lost.
+// panics, which would end this test. In the database the name or the value of
+// one key may be wrong, since nothing in the file could show it, and no more.
 func TestRandomDamage(t *testing.T) {
 	t.Parallel()
 	base := sample(t, false)
 	end := logEnd(t, onlyWAL(t, base))
-	rounds := 60
+	rounds := 40
 	if testing.Short() {
 		rounds = 10
 	}
@@ -265,7 +274,7 @@ func TestRandomDamage(t *testing.T) {
 		copyDir(t, base, c.Dir)
 		path, at := onlyWAL(t, c.Dir), r.Int64N(end+64)
 		if i%2 == 1 {
-			path, at = dbPath(c.Dir), r.Int64N(int64(len(readFile(t, dbPath(c.Dir)))))
+			path, at = dbPath(c.Dir), r.Int64N(usedSize(t, c.Dir))
 		}
 		name := fmt.Sprintf("seed %d, round %d, %s at %d", seed, i, filepath.Base(path), at)
 		flip(t, path, at)
@@ -273,23 +282,36 @@ func TestRandomDamage(t *testing.T) {
 		m, err := Start(t.Context(), c)
 		if err != nil {
 			refused++
+			t.Logf("%s: %v", name, err)
 			if after := tree(t, c.Dir); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("%s: changed by the refused start (%v)", name, err)
 			}
 			continue
 		}
-		got := content(t, m.Client())
+		got, wrong := content(t, m.Client()), 0
 		for k := range sampleKeys {
-			v, ok := got[keyOf(k)]
-			if !ok || v != sampleValue(k) && path != dbPath(c.Dir) {
-				t.Errorf("%s: %s is %q", name, keyOf(k), v)
+			if v := got[keyOf(k)]; v != sampleValue(k) {
+				wrong++
+				t.Logf("%s: %s is %q", name, keyOf(k), v)
 			}
+		}
+		if len(got) != sampleKeys || wrong > i%2 {
+			t.Errorf("%s: %d keys, of which %d are wrong", name, len(got), wrong)
 		}
 		if err := m.Stop(context.Background()); err != nil {
 			t.Errorf("%s: stopping: %v", name, err)
 		}
 	}
 	t.Logf("%d of %d starts refused", refused, rounds)
+}
+
+// usedSize is the part of the database file that has pages.
+func usedSize(t *testing.T, dir string) int64 {
+	t.Helper()
+	b := readFile(t, dbPath(dir))
+	m, err := readMeta(bytes.NewReader(b), int64(len(b)))
+	must(t, err)
+	return int64(m.pages * m.pageSize)
 }
 
 func mustHaveSample(t *testing.T, c Config) {

@@ -78,11 +78,12 @@ func (s *dbState) member(key, value []byte) string {
 // revision. A deletion has a 't' behind it.
 const revisionSize = 8 + 1 + 8
 
-// checkRevision checks an element of the key bucket: the revision, and a value
-// that says the same revision unless it is a deletion.
+// checkRevision checks an element of the key bucket: the revision, whose parts
+// are not negative, and a value that says the same revision unless it is a
+// deletion.
 func checkRevision(key, value []byte) string {
 	deletion := len(key) == revisionSize+1 && key[revisionSize] == 't'
-	if len(key) != revisionSize && !deletion || key[8] != '_' {
+	if len(key) != revisionSize && !deletion || key[8] != '_' || key[0] > 0x7f || key[9] > 0x7f {
 		return fmt.Sprintf("%q is not a revision", key)
 	}
 	kv, ok := uintFields(value)

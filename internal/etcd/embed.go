@@ -17,8 +17,8 @@ import (
 const peerURL = "unix://kapi-peer"
 
 const (
-	// A tick of 100 ms costs an idle server ten wake-ups a second. Shorter
-	// ticks would speed the first election up, but Member.campaign makes that
+	// Ticks of 100 ms cost an idle server ten wake-ups a second. Shorter ones
+	// would speed the first election up, but Member.campaign makes that
 	// immediate anyway, and with long ticks a disk that stalls for seconds
 	// neither floods the log with missed ticks nor costs the leadership.
 	tickMs     = 100
@@ -39,6 +39,11 @@ const (
 	// entries that etcd has applied and the node has not noted as such yet, and
 	// panics if they are gone: keep more than what is replayed at a start.
 	catchUpEntries = snapshotCount + 1000
+
+	// A request that takes longer is a warning in the log. etcd's own 100 ms
+	// is for a machine of its own: here the server starts on the same cores, and
+	// each of its first requests would be one.
+	slowRequest = time.Second
 
 	// Closed 64 MB segments of the log that are kept. Nothing reads the older
 	// ones of a single member except the next start, which scans all of them.
@@ -83,6 +88,7 @@ func embedConfig(c Config, s sockets, lg *zap.Logger, register func(*grpc.Server
 	e.SnapshotCount = snapshotCount
 	e.SnapshotCatchUpEntries = catchUpEntries
 	e.MaxWalFiles = maxWALFiles
+	e.WarningApplyDuration = slowRequest
 	e.QuotaBackendBytes = c.QuotaBytes
 	e.UnsafeNoFsync = c.UnsafeNoFsync
 	e.AutoCompactionRetention = "0"

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"sync"
@@ -118,29 +119,24 @@ func clientTLS(files TLSFiles) (*tls.Config, error) {
 	return tc, nil
 }
 
-// checkEndpoint connects in three steps, each of which has causes of its own.
+// checkEndpoint connects step by step, since each has causes of its own.
 func checkEndpoint(ctx context.Context, u *url.URL, tc *tls.Config) error {
-	fail := func(step string, err error) error {
+	fail := func(err error) error {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		wrapped := fmt.Errorf("external etcd %s: %s: %w", u.Redacted(), step, err)
-		return fault.WithHint(wrapped, "%s", hintFor(u, err))
+		return fault.WithHint(fmt.Errorf("external etcd %s: %w", u.Redacted(), err), "%s", hintFor(u, err))
 	}
 	if err := dialOnly(ctx, u, tc); err != nil {
-		var h *handshakeError
-		if errors.As(err, &h) {
-			return fail("TLS handshake", h.err)
-		}
-		return fail("connecting", err)
+		return fail(err)
 	}
 	v, err := askVersion(ctx, u, tc)
 	if err != nil {
-		return fail("asking for its status", err)
+		return fail(&stepError{"asking for its status", err})
 	}
 	have, err := semver.NewVersion(v)
 	if err != nil {
-		return fail("asking for its status", fmt.Errorf("it says that its version is %q", v))
+		return fail(fmt.Errorf("it says that its version is %q", v))
 	}
 	if have.LessThan(*semver.New(minExternal)) {
 		return fault.WithHint(fmt.Errorf("external etcd %s: version %s is %w: %s or newer is needed", u.Redacted(), v, errTooOld, minExternal),
@@ -149,13 +145,17 @@ func checkEndpoint(ctx context.Context, u *url.URL, tc *tls.Config) error {
 	return nil
 }
 
-// handshakeError is an error of TLS, not of the connection below it.
-type handshakeError struct{ err error }
+// stepError says at which step of a connection err happened.
+type stepError struct {
+	step string
+	err  error
+}
 
-func (h *handshakeError) Error() string { return h.err.Error() }
+func (s *stepError) Error() string { return s.step + ": " + s.err.Error() }
+func (s *stepError) Unwrap() error { return s.err }
 
-// dialOnly connects, shakes hands where the URL wants TLS, and hangs up: gRPC
-// would retry, and report a timeout.
+// dialOnly connects as far as gRPC would, and hangs up. gRPC itself would
+// retry, and report a timeout.
 func dialOnly(ctx context.Context, u *url.URL, tc *tls.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, endpointTimeout)
 	defer cancel()
@@ -165,19 +165,47 @@ func dialOnly(ctx context.Context, u *url.URL, tc *tls.Config) error {
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err != nil {
-		return err
+		return &stepError{"connecting", err}
 	}
 	defer conn.Close()
-	if u.Scheme != "https" && u.Scheme != "unixs" {
-		return nil
+	socket := conn
+	defer context.AfterFunc(ctx, func() { _ = socket.SetDeadline(time.Unix(1, 0)) })()
+	if u.Scheme == "https" || u.Scheme == "unixs" {
+		tc = tc.Clone()
+		tc.NextProtos = []string{"h2"}
+		if tc.ServerName == "" {
+			tc.ServerName = u.Hostname()
+		}
+		secure := tls.Client(socket, tc)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			return &stepError{"TLS handshake", err}
+		}
+		conn = secure
 	}
-	tc = tc.Clone()
-	tc.NextProtos = []string{"h2"}
-	if tc.ServerName == "" {
-		tc.ServerName = u.Hostname()
+	if err := greet(conn); err != nil {
+		return &stepError{"speaking HTTP/2", err}
 	}
-	if err := tls.Client(conn, tc).HandshakeContext(ctx); err != nil {
-		return &handshakeError{err}
+	return nil
+}
+
+// errNotHTTP2: something else than etcd listens, or it wants TLS.
+var errNotHTTP2 = errors.New("the answer is not HTTP/2")
+
+// greet sends what an HTTP/2 client begins with, its preface and empty
+// settings (RFC 9113, 3.4), and expects the server's settings. It is here that
+// a server says that it would have liked a client certificate.
+func greet(conn net.Conn) error {
+	const settings = 4
+	hello := append([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 0, 0, 0, settings, 0, 0, 0, 0, 0)
+	if _, err := conn.Write(hello); err != nil {
+		return err
+	}
+	var head [9]byte // length (3 bytes), type, flags, stream
+	if _, err := io.ReadFull(conn, head[:]); err != nil {
+		return err
+	}
+	if head[3] != settings {
+		return errNotHTTP2
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"net/url"
@@ -23,6 +24,7 @@ func hintFor(u *url.URL, err error) string {
 		timeout   net.Error
 	)
 	text := err.Error()
+	secure := u.Scheme == "https" || u.Scheme == "unixs"
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "Nothing listens there: start that etcd, or correct the address."
@@ -40,12 +42,20 @@ func hintFor(u *url.URL, err error) string {
 		return "That etcd's certificate is expired or not made for a server: renew it, and check the clocks."
 	case errors.As(err, &noTLS):
 		return "No TLS is spoken there: use http:// instead of https://."
-	case errors.As(err, &alert), strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"):
+	case secure && wasHandshake(err) && errors.Is(err, io.EOF):
+		return "If that etcd speaks no TLS, use http:// instead of https://."
+	case errors.As(err, &alert), strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"),
+		strings.Contains(text, "tls: unknown certificate authority"), strings.Contains(text, "tls: expired certificate"):
 		return "That etcd wants a client certificate that its CA has signed (--etcd-certfile, --etcd-keyfile)."
-	case u.Scheme == "http" || u.Scheme == "unix":
-		return "If that etcd wants TLS, use https:// (unixs://) and name its CA; otherwise look at its log."
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "Nothing answers: look for a firewall between here and there."
+	case !secure:
+		return "If that etcd wants TLS, use https:// (unixs://) and name its CA; otherwise look at its log."
 	}
 	return "Look at that etcd's log."
+}
+
+func wasHandshake(err error) bool {
+	var s *stepError
+	return errors.As(err, &s) && s.step == "TLS handshake"
 }

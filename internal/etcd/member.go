@@ -10,7 +10,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 	"google.golang.org/grpc"
 
 	"github.com/kapi-dev/kapi/internal/fault"
@@ -27,7 +26,9 @@ type Member struct {
 	sockets sockets
 	guard   *guard
 	etcd    *embed.Etcd
+	late    bool // the start was given up while etcd opened its files
 	client  *clientv3.Client
+	streams *streamKV                   // of client; nil until the member serves
 	rpc     atomic.Pointer[grpc.Server] // set when etcd begins to serve its socket
 
 	errs     chan error
@@ -53,7 +54,7 @@ func (m *Member) Err() <-chan error { return m.errs }
 
 // serve hands the member to its users.
 func (m *Member) serve() {
-	m.client = v3client.New(m.etcd.Server)
+	m.client, m.streams = newClient(m.etcd.Server)
 	go m.watch()
 }
 
@@ -119,6 +120,9 @@ func (m *Member) closeEtcd(ctx context.Context) error {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
+		if m.streams != nil {
+			m.streams.wait()
+		}
 		if rpc := m.rpc.Load(); rpc != nil {
 			drain(ctx, rpc)
 		}

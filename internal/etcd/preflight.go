@@ -19,19 +19,17 @@ import (
 
 // dataDir is what preflight found.
 type dataDir struct {
-	empty     bool   // nothing has been stored yet
-	committed uint64 // index up to which the log was committed
-	backlog   uint64 // entries of the log behind its last snapshot record
+	empty bool // nothing has been stored yet
 }
 
 // preflight reads the data directory dir and says whether a single member of
 // this version of etcd can be started on it. It changes nothing.
 func preflight(dir string, lg *zap.Logger) (dataDir, error) {
-	empty, err := checkLayout(dir)
-	if err != nil {
+	if err := checkAccess(dir); err != nil {
 		return dataDir{}, err
 	}
-	if err := checkAccess(dir); err != nil {
+	empty, err := checkLayout(dir)
+	if err != nil {
 		return dataDir{}, err
 	}
 	if empty {
@@ -74,7 +72,6 @@ func judge(dir string, log walState, db dbState, hasDB bool) (dataDir, error) {
 	if err := checkVersion(dir, db); err != nil {
 		return dataDir{}, err
 	}
-	found := dataDir{committed: log.commit, backlog: log.last - log.snapshot}
 	restore := func(format string, args ...any) (dataDir, error) {
 		return dataDir{}, fault.WithHint(fmt.Errorf(format, args...), "Restore %s from a snapshot.", dir)
 	}
@@ -88,7 +85,7 @@ func judge(dir string, log walState, db dbState, hasDB bool) (dataDir, error) {
 		return restore("etcd's database is missing: %s, though the log begins with entry %d", dbPath(dir), log.snapshot+1)
 	case !hasDB:
 		// The log has everything from the first entry on.
-		return found, nil
+		return dataDir{}, nil
 	}
 	if err := checkMembers(dir, log, db); err != nil {
 		return dataDir{}, err
@@ -101,7 +98,7 @@ func judge(dir string, log walState, db dbState, hasDB bool) (dataDir, error) {
 		return restore("etcd's database %s ends with log entry %d, but the log needs it up to entry %d: it is older than the log, or of another cluster",
 			dbPath(dir), db.consistentIndex, log.snapshot)
 	}
-	return found, nil
+	return dataDir{}, nil
 }
 
 // checkVersion refuses what a newer etcd has written: it may mean things that

@@ -8,18 +8,10 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
-	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/grpc"
 
 	"github.com/kapi-dev/kapi/internal/fault"
 )
-
-// campaignInterval is the time between two looks at a raft log that is being
-// replayed, while the member starts and at no other time.
-const campaignInterval = time.Millisecond
-
-// campaignTimeout bounds the hand-over of one message to the raft node.
-const campaignTimeout = 100 * time.Millisecond
 
 // Start starts a member on the data directory c.Dir and returns when it
 // accepts requests. ctx bounds the start only.
@@ -42,23 +34,35 @@ func Start(ctx context.Context, c Config) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{
-		cfg:      c,
-		sockets:  socks,
-		guard:    newGuard(c.Dir),
-		errs:     make(chan error, 1),
-		stopping: make(chan struct{}),
-		watched:  make(chan struct{}),
-	}
-	if err := m.start(ctx, found); err != nil {
-		return nil, errors.Join(err, m.abandon(ctx, found))
+	m := newMember(c, socks)
+	if err := m.begin(ctx, found); err != nil {
+		return nil, err
 	}
 	m.serve()
 	return m, nil
 }
 
+func newMember(c Config, s sockets) *Member {
+	return &Member{
+		cfg:      c,
+		sockets:  s,
+		guard:    newGuard(c.Dir),
+		errs:     make(chan error, 1),
+		stopping: make(chan struct{}),
+		watched:  make(chan struct{}),
+	}
+}
+
+// begin is start, undone if it fails.
+func (m *Member) begin(ctx context.Context, found dataDir) error {
+	if err := m.start(ctx); err != nil {
+		return errors.Join(err, m.abandon(ctx, found))
+	}
+	return nil
+}
+
 // start brings etcd up to the point where it accepts requests.
-func (m *Member) start(ctx context.Context, found dataDir) error {
+func (m *Member) start(ctx context.Context) error {
 	ec, err := embedConfig(m.cfg, m.sockets, m.guard.logger(m.cfg.Logger), func(s *grpc.Server) { m.rpc.Store(s) })
 	if err != nil {
 		return fmt.Errorf("configuring etcd: %w", err)
@@ -69,7 +73,7 @@ func (m *Member) start(ctx context.Context, found dataDir) error {
 	if err := m.sockets.restrict(); err != nil {
 		return err
 	}
-	if err := m.awaitReady(ctx, found); err != nil {
+	if err := m.awaitReady(ctx); err != nil {
 		return err
 	}
 	return m.guard.run()
@@ -102,6 +106,7 @@ func (m *Member) launch(ctx context.Context, ec *embed.Config) error {
 	case <-m.guard.failed:
 		return m.guard.failure()
 	case <-ctx.Done():
+		m.late = true
 		// What this start has opened is closed when etcd lets go of it.
 		go func() {
 			if <-done; started != nil {
@@ -115,7 +120,7 @@ func (m *Member) launch(ctx context.Context, ec *embed.Config) error {
 
 // awaitReady waits until the member has a leader, itself, and has published
 // itself through raft: from then on it serves.
-func (m *Member) awaitReady(ctx context.Context, found dataDir) error {
+func (m *Member) awaitReady(ctx context.Context) error {
 	tick := time.NewTicker(campaignInterval)
 	defer tick.Stop()
 	srv := m.etcd.Server
@@ -133,40 +138,24 @@ func (m *Member) awaitReady(ctx context.Context, found dataDir) error {
 			return fault.WithHint(fmt.Errorf("starting etcd on %s: waiting until it serves: %w", m.cfg.Dir, context.Cause(ctx)),
 				"The disk may be slow: allow the start more time.")
 		case <-tick.C:
-			m.campaign(ctx, found)
+			m.campaign(ctx)
 		}
 	}
-}
-
-// campaign makes the only member leader at once, instead of after an election
-// timeout: MsgTimeoutNow is what a leader sends to the one that shall succeed
-// it. A raft node ignores it as leader and as candidate, and refuses while a
-// change of membership is not applied, which is so until the log has been
-// replayed up to where it was committed. It finds that out by reading the log,
-// which therefore must be in memory as a whole (catchUpEntries).
-func (m *Member) campaign(ctx context.Context, found dataDir) {
-	srv := m.etcd.Server
-	if srv.Leader() != 0 || srv.AppliedIndex() < max(found.committed, 1) || found.backlog > catchUpEntries {
-		return
-	}
-	// The raft node does not answer any more once it has failed.
-	ctx, cancel := context.WithTimeout(ctx, campaignTimeout)
-	defer cancel()
-	id := uint64(srv.MemberID())
-	// An error means that the server stops, which awaitReady sees.
-	_ = srv.Process(ctx, &raftpb.Message{Type: raftpb.MsgTimeoutNow.Enum(), To: &id, From: &id})
 }
 
 // abandon undoes a failed start as far as possible.
 func (m *Member) abandon(ctx context.Context, found dataDir) error {
 	var errs []error
+	ended := !m.late
 	if m.etcd != nil && m.guard.failure() == nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		errs = append(errs, m.closeEtcd(ctx))
+		err := m.closeEtcd(ctx)
+		ended = err == nil
+		errs = append(errs, err)
 	}
-	// Half of a first start holds nothing, and would be refused by the next.
-	if found.empty && (m.etcd != nil || m.guard.failure() != nil) {
+	// Half of a first start holds nothing that anybody has been promised.
+	if found.empty && ended {
 		errs = append(errs, os.RemoveAll(memberDir(m.cfg.Dir)))
 	}
 	errs = append(errs, m.sockets.close())

@@ -330,13 +330,15 @@ func TestNoGoroutineLeak(t *testing.T) {
 		cancel()
 		_ = remote.Close()
 	}
-	// Goroutines that were told to end need a moment to be gone.
+	// Those that were told to end need a moment to be gone.
 	var after []string
-	for range 500 {
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for range 1000 {
 		if after = etcdGoroutines(); len(after) <= len(before) {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-look.C
 	}
 	t.Errorf("%d goroutines of etcd, %d before:\n%s", len(after), len(before), strings.Join(after, "\n\n"))
 }

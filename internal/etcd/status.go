@@ -29,15 +29,31 @@ type Status struct {
 	Alarms []string
 }
 
-// Status returns the member's state, or the error that has ended it. It reads
-// memory only, and does not wait.
+// Status returns the member's state, or the error that has ended it. Reading
+// the revision waits for a commit to the disk that is under way; ctx bounds
+// that.
 func (m *Member) Status(ctx context.Context) (Status, error) {
-	if err := m.guard.failure(); err != nil {
-		return Status{}, fmt.Errorf("reading etcd's status: %w", err)
+	err := m.guard.failure()
+	if err == nil {
+		err = ctx.Err()
 	}
-	if err := ctx.Err(); err != nil {
-		return Status{}, fmt.Errorf("reading etcd's status: %w", context.Cause(ctx))
+	if err == nil {
+		// Left behind if ctx ends: it waits for a lock of etcd's.
+		read := make(chan Status, 1)
+		go func() { read <- m.status() }()
+		select {
+		case s := <-read:
+			return s, nil
+		case <-m.guard.failed:
+			err = m.guard.failure()
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
 	}
+	return Status{}, fmt.Errorf("reading etcd's status: %w", err)
+}
+
+func (m *Member) status() Status {
 	srv := m.etcd.Server
 	s := Status{
 		Name:         m.cfg.Name,
@@ -59,5 +75,5 @@ func (m *Member) Status(ctx context.Context) (Status, error) {
 	for _, a := range srv.Alarms() {
 		s.Alarms = append(s.Alarms, a.Alarm.String())
 	}
-	return s, nil
+	return s
 }

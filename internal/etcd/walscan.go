@@ -104,7 +104,11 @@ func (s *walScan) file(path string, last bool) error {
 	if err != nil {
 		return err
 	}
-	r := &frameReader{r: bufio.NewReaderSize(f, 1<<16), size: fi.Size()}
+	return s.records(&frameReader{r: bufio.NewReaderSize(f, 1<<16), size: fi.Size()}, path, last)
+}
+
+// records reads what r has of the file at path.
+func (s *walScan) records(r *frameReader, path string, last bool) error {
 	for {
 		at := r.off
 		rec, err := r.next()
@@ -114,14 +118,15 @@ func (s *walScan) file(path string, last bool) error {
 			err = s.endsHere(r)
 		}
 		switch {
-		case err == errLogEnd:
+		case err == nil:
+		case errors.Is(err, errLogEnd):
 			return nil
 		case errors.Is(err, errTorn) && last && !s.hidesRecord(r):
 			s.torn = fmt.Sprintf("%s at byte %d", path, at)
 			return nil
 		case errors.Is(err, errTorn), errors.As(err, new(recordError)):
 			return &damage{what: walName, file: path, offset: at, reason: err.Error()}
-		case err != nil:
+		default:
 			return fmt.Errorf("reading %s: %w", path, err)
 		}
 	}

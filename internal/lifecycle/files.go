@@ -41,14 +41,23 @@ func claimPIDFile(path string) error {
 	return writeFile(kindPID, path)
 }
 
-// clearReadyFile removes the ready-file that a crash has left.
-func clearReadyFile(path string) error {
+// prepareReadyFile makes sure that the ready-file can be written later, and is
+// not there yet: a path that is wrong shall cost nothing, and a crash may have
+// left the file.
+func prepareReadyFile(path string) error {
 	if path == "" {
 		return nil
 	}
-	pid, err := readPID(kindReady, path)
-	if err != nil || pid == 0 {
+	if _, err := readPID(kindReady, path); err != nil {
 		return err
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), tempPattern(path))
+	if err != nil {
+		return explainWrite(kindReady, path, err)
+	}
+	err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	if err != nil {
+		return explainWrite(kindReady, path, err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing stale ready-file: %w", err)
@@ -97,10 +106,13 @@ func pidText() string { return strconv.Itoa(os.Getpid()) + "\n" }
 
 // writeFile puts our pid at path in one step: a reader sees all of it or nothing.
 func writeFile(kind, path string) error {
-	err := replaceFile(path, pidText())
-	if err == nil {
-		return nil
+	if err := replaceFile(path, pidText()); err != nil {
+		return explainWrite(kind, path, err)
 	}
+	return nil
+}
+
+func explainWrite(kind, path string, err error) error {
 	// The system's reason alone: the name in err is that of a temporary file.
 	var named *fs.PathError
 	var renamed *os.LinkError
@@ -114,8 +126,11 @@ func writeFile(kind, path string) error {
 		"the directory of the %s must exist and be writable", kind)
 }
 
+// tempPattern names the files in which the content of path is prepared.
+func tempPattern(path string) string { return "." + filepath.Base(path) + ".*" }
+
 func replaceFile(path, text string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := os.CreateTemp(filepath.Dir(path), tempPattern(path))
 	if err != nil {
 		return err
 	}

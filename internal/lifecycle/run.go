@@ -86,7 +86,7 @@ func Run(ctx context.Context, opts Options) error {
 		return err
 	}
 	defer release(opts.PIDFile)
-	if err := clearReadyFile(opts.ReadyFile); err != nil {
+	if err := prepareReadyFile(opts.ReadyFile); err != nil {
 		return err
 	}
 	r := newRunner(ctx, opts, parts)

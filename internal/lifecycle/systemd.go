@@ -1,8 +1,10 @@
 package lifecycle
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -13,24 +15,51 @@ import (
 // notifier speaks sd_notify(3) to the service manager. Its methods do nothing
 // where there is none.
 type notifier struct {
-	on   bool
-	log  *slog.Logger
-	tick *time.Ticker // nil: no watchdog, or not ready yet
+	socket string // a path, or @NAME in the abstract namespace; "": nobody is told
+	log    *slog.Logger
+	tick   *time.Ticker // nil: no watchdog, or not ready yet
 }
 
+// notifySocket is the variable with the address of the service manager.
+const notifySocket = "NOTIFY_SOCKET"
+
+// newNotifier takes the address out of the environment, so that nobody else in
+// this process speaks to the manager: the API server library sends READY=1 as
+// soon as it listens, before anything works, and then unsets the variable, so
+// that whatever comes after it (STOPPING=1, the watchdog) would be lost.
+// Source: k8s.io/apiserver/pkg/server/genericapiserver.go, NonBlockingRunWithContext.
 func newNotifier(on bool, log *slog.Logger) *notifier {
-	return &notifier{on: on && os.Getenv("NOTIFY_SOCKET") != "", log: log}
+	n := &notifier{log: log}
+	if !on {
+		return n
+	}
+	n.socket = os.Getenv(notifySocket)
+	if err := os.Unsetenv(notifySocket); err != nil {
+		log.Warn("taking the service manager's address out of the environment failed", "err", err)
+	}
+	return n
 }
 
 // send sends assignments. A service manager that can't be reached is no reason
 // to end: it will act on its own.
 func (n *notifier) send(lines ...string) {
-	if !n.on {
+	if n.socket == "" {
 		return
 	}
-	if _, err := daemon.SdNotify(false, strings.Join(lines, "\n")); err != nil {
+	if err := tell(n.socket, strings.Join(lines, "\n")); err != nil {
 		n.log.Warn("telling the service manager failed", "err", err)
 	}
+}
+
+// tell sends one datagram. The library's SdNotify would look for the address in
+// the environment.
+func tell(socket, message string) error {
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	_, err = conn.Write([]byte(message))
+	return errors.Join(err, conn.Close())
 }
 
 func statusLine(s string) string {
@@ -42,7 +71,7 @@ func (n *notifier) status(s string) { n.send(statusLine(s)) }
 // ready says that the service is up, and begins to serve the watchdog: the
 // manager counts from here.
 func (n *notifier) ready(status string) {
-	if !n.on {
+	if n.socket == "" {
 		return
 	}
 	lines := []string{daemon.SdNotifyReady, fmt.Sprintf("MAINPID=%d", os.Getpid())}

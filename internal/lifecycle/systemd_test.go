@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/coreos/go-systemd/v22/daemon"
 )
 
 // listen returns what arrives at a service manager's socket, a message a value.
@@ -68,8 +70,12 @@ func TestSystemd(t *testing.T) {
 			defer cancel()
 			err := Run(ctx, Options{
 				Systemd: true, Signals: make(chan os.Signal),
-				Components: []Component{{Name: "etcd"}, {Name: "server"}},
-				Status:     func() string { cancel(); return "serving on\nhttps://127.0.0.1:6443" },
+				Components: []Component{{Name: "etcd"}, {Name: "server", Start: func(context.Context) error {
+					// What the API server library does once it listens.
+					_, err := daemon.SdNotify(true, daemon.SdNotifyReady)
+					return err
+				}}},
+				Status: func() string { cancel(); return "serving on\nhttps://127.0.0.1:6443" },
 			})
 			if err != nil {
 				t.Error(err)
@@ -87,6 +93,9 @@ func TestSystemd(t *testing.T) {
 			}
 			if len(messages) != 0 {
 				t.Errorf("more came: %q", <-messages)
+			}
+			if socket, ok := os.LookupEnv("NOTIFY_SOCKET"); ok {
+				t.Errorf("the manager's address %q is left in the environment, for others to speak to", socket)
 			}
 		})
 	}
