@@ -60,11 +60,10 @@ in one process, and works with every Kubernetes client.`,
 		Example: `  kapi serve
   kapi kubectl get namespaces`,
 		// Main prints errors; usage after each of them would hide the message.
-		SilenceErrors:              true,
-		SuggestionsMinimumDistance: 2,
-		SilenceUsage:               true,
-		Args:                       noCommand,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(config.FlagErrorFunc)
 	root.AddCommand(
@@ -83,6 +82,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := fault.Usagef("unknown command %q for %q", args[0], cmd.CommandPath())
+	// Cobra's own default, which it sets only where it reports the error itself.
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return fault.WithHint(err, "did you mean %s?", strings.Join(near, " or "))
 	}

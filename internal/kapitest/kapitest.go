@@ -18,11 +18,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,48 +28,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-
-	"github.com/kapi-dev/kapi/internal/cli"
 )
-
-// runEnv tells the test binary to be kapi instead of a test.
-const runEnv = "KAPI_TEST_RUN_MAIN"
 
 const (
 	// startTimeout is for a machine that does something else at the same time.
 	startTimeout = 2 * time.Minute
 	stopTimeout  = time.Minute
 )
-
-// Main runs the tests of a package, or kapi itself where Command has started
-// this binary. It stops the shared server, and does not return.
-func Main(m *testing.M) {
-	if os.Getenv(runEnv) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-	}
-	code := m.Run()
-	if err := shared.close(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the shared server:", err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
-
-// Command returns kapi with args, as a process that is still to be started. Its
-// environment is the test's, without KAPI_* and KUBECONFIG, and with a home
-// directory of its own.
-func Command(ctx context.Context, home string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	for _, variable := range os.Environ() {
-		if !bytes.HasPrefix([]byte(variable), []byte("KAPI_")) && !bytes.HasPrefix([]byte(variable), []byte("KUBECONFIG=")) {
-			cmd.Env = append(cmd.Env, variable)
-		}
-	}
-	cmd.Env = append(cmd.Env, runEnv+"=1", "HOME="+home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "GOCOVERDIR="+home)
-	// A test that is killed must not leave servers behind.
-	cmd.SysProcAttr = parentDeath()
-	return cmd
-}
 
 // Server is a running kapi.
 type Server struct {
@@ -104,8 +67,11 @@ func New(t testing.TB, args ...string) *Server {
 	s := &Server{Home: t.TempDir(), Args: args}
 	s.Dir = filepath.Join(s.Home, "data")
 	t.Cleanup(func() {
-		if err := s.Stop(); err != nil && !t.Failed() {
-			t.Errorf("stopping kapi: %v\n%s", err, s.Log())
+		if err := s.Stop(); err != nil {
+			t.Errorf("stopping kapi: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("what kapi has printed since its last start:\n%s", s.Log())
 		}
 	})
 	return s
@@ -208,7 +174,30 @@ func (s *Server) Running() bool {
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 // Log returns what the process has printed since its last start.
-func (s *Server) Log() string { return s.stderr.String() }
+func (s *Server) Log() string {
+	if s.stderr == nil {
+		return ""
+	}
+	return s.stderr.String()
+}
+
+// EtcdEndpoint is where clients on this machine reach the embedded etcd.
+func (s *Server) EtcdEndpoint() string {
+	run := filepath.Join(s.Dir, "run")
+	// Where the path is too long for a socket there is a link to a short directory.
+	if short := filepath.Join(run, "sockets"); exists(short) {
+		run = short
+	}
+	if target, err := filepath.EvalSymlinks(run); err == nil {
+		run = target
+	}
+	return "unix://" + filepath.Join(run, "client.sock")
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
 
 // Kubeconfig is the file with which clients reach the server.
 func (s *Server) Kubeconfig() string { return filepath.Join(s.Dir, "kubeconfig") }
@@ -255,24 +244,4 @@ func (s *Server) Try(t testing.TB, stdin string, args ...string) (stdout, stderr
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewBufferString(stdin), &out, &errOut
 	err = cmd.Run()
 	return out.String(), errOut.String(), err
-}
-
-// lockedBuffer is written by the process while the test reads it.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-var _ io.Writer = (*lockedBuffer)(nil)
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -2,9 +2,9 @@ package kapitest
 
 import "syscall"
 
-// parentDeath kills the child with the test binary. The kernel ties it to the
-// thread that started the child, which the Go runtime may end only when its
-// goroutine has locked it; tests don't.
-func parentDeath() *syscall.SysProcAttr {
+// ParentDeath is what makes a process die with the test binary that starts it.
+// The kernel ties it to the thread that did so, which the Go runtime ends only
+// where a goroutine has locked it; tests don't.
+func ParentDeath() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -4,5 +4,5 @@ package kapitest
 
 import "syscall"
 
-// parentDeath has no equivalent here.
-func parentDeath() *syscall.SysProcAttr { return nil }
+// ParentDeath has no equivalent here: a test binary that is killed leaves its processes behind.
+func ParentDeath() *syscall.SysProcAttr { return nil }

@@ -1,6 +1,7 @@
 package kapitest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -37,10 +38,15 @@ func Shared(t testing.TB) *Server {
 	return shared.server
 }
 
-func (s *sharedServer) close() error {
+// close stops the server. Its log is shown where tests have failed.
+func (s *sharedServer) close(show bool) error {
 	if s.server == nil {
 		return nil
 	}
 	defer os.RemoveAll(s.server.Home)
-	return s.server.Stop()
+	err := s.server.Stop()
+	if show {
+		fmt.Fprintf(os.Stderr, "what the shared server has printed:\n%s", s.server.Log())
+	}
+	return err
 }

@@ -42,8 +42,9 @@ func (o Object) String() string {
 }
 
 // Load reads files, and the .yaml, .yml and .json files of directories (below
-// them too, in the order of their names). It returns every object that it could
-// read, and an error for everything that it could not.
+// them too, in the order of their names; kustomization files, which are for a
+// client, are left out). It returns every object that it could read, and an
+// error for everything that it could not.
 func Load(paths []string) ([]Object, error) {
 	var (
 		objects []Object
@@ -78,7 +79,8 @@ func list(path string) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
+		kustomization := slices.Contains([]string{"kustomization.yaml", "kustomization.yml"}, entry.Name())
+		if !entry.IsDir() && !kustomization && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
 			files = append(files, file)
 		}
 		return nil
