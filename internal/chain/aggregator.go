@@ -17,7 +17,7 @@ import (
 func newAggregatorConfig(cfg Config, kube *controlplane.Config, services aggregator.ServiceResolver, initializers []admission.PluginInitializer) (*aggregator.Config, error) {
 	config, err := controlplaneapiserver.CreateAggregatorConfig(*kube.ControlPlane.Generic, cfg.Options.CompletedOptions,
 		kube.ControlPlane.VersionedInformers, services, kube.ControlPlane.ProxyTransport,
-		kube.ControlPlane.Extra.PeerProxy, initializers)
+		kube.ControlPlane.PeerProxy, initializers)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func useEgress(config *controlplane.Config) error {
 	if selector == nil {
 		return nil
 	}
-	config.Extra.KubeletClientConfig.Lookup = selector.Lookup
+	config.KubeletClientConfig.Lookup = selector.Lookup
 	dial, err := selector.Lookup(egressselector.Cluster.AsNetworkContext())
 	if err != nil {
 		return fmt.Errorf("looking up the egress to the cluster: %w", err)

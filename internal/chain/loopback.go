@@ -39,7 +39,7 @@ func serveLoopback(config *genericapiserver.Config) error {
 		return fmt.Errorf("using the loopback certificate: %w", err)
 	}
 	// In front, so that it wins over a certificate that a user gave for the name.
-	config.SecureServing.SNICerts = slices.Insert(config.SecureServing.SNICerts, 0, dynamiccertificates.SNICertKeyContentProvider(content))
+	config.SecureServing.SNICerts = slices.Insert(config.SecureServing.SNICerts, 0, content)
 	config.LoopbackClientConfig, err = config.SecureServing.NewLoopbackClientConfig(uuid.NewString(), cert)
 	if err != nil {
 		return fmt.Errorf("making the loopback client: %w", err)

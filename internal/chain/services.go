@@ -44,7 +44,7 @@ func (m ServiceMap) has(namespace, name string) (host string, ports []corev1.Ser
 // EndpointSlices (or cluster IPs with --enable-aggregator-routing=false).
 func newServiceResolver(cfg Config, g *generic, endpoints proxy.EndpointSliceGetter) (aggregator.ServiceResolver, error) {
 	services := g.informers.Core().V1().Services().Lister()
-	var resolver aggregator.ServiceResolver = aggregator.NewClusterIPServiceResolver(services)
+	resolver := aggregator.NewClusterIPServiceResolver(services)
 	if cfg.Options.EnableAggregatorRouting {
 		resolver = aggregator.NewEndpointServiceResolver(services, endpoints)
 	}
@@ -52,7 +52,25 @@ func newServiceResolver(cfg Config, g *generic, endpoints proxy.EndpointSliceGet
 	if err != nil {
 		return nil, fmt.Errorf("reading the loopback address: %w", err)
 	}
+	resolver = externalResolver{resolver, services}
 	return mappedResolver{aggregator.NewLoopbackServiceResolver(resolver, self), cfg.Services}, nil
+}
+
+// externalResolver finds services with an external name, which upstream's
+// resolver over EndpointSlices refuses (only the one over cluster IPs takes them).
+type externalResolver struct {
+	aggregator.ServiceResolver
+
+	services listerscorev1.ServiceLister
+}
+
+// ResolveEndpoint implements aggregator.ServiceResolver.
+func (r externalResolver) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
+	service, err := r.services.Services(namespace).Get(name)
+	if err == nil && service.Spec.Type == corev1.ServiceTypeExternalName {
+		return &url.URL{Scheme: "https", Host: net.JoinHostPort(service.Spec.ExternalName, strconv.Itoa(int(port)))}, nil
+	}
+	return r.ServiceResolver.ResolveEndpoint(namespace, name, port)
 }
 
 type mappedResolver struct {

@@ -35,6 +35,27 @@ func TestMappedResolver(t *testing.T) {
 	}
 }
 
+func TestExternalResolver(t *testing.T) {
+	factory := informers.NewSharedInformerFactory(fake.NewClientset(), 0)
+	store := factory.Core().V1().Services().Informer().GetStore()
+	for name, spec := range map[string]corev1.ServiceSpec{
+		"external": {Type: corev1.ServiceTypeExternalName, ExternalName: "backend.example"},
+		"cluster":  {Type: corev1.ServiceTypeClusterIP},
+	} {
+		if err := store.Add(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: spec}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resolver := externalResolver{inner{}, factory.Core().V1().Services().Lister()}
+	for name, want := range map[string]string{
+		"external": "https://backend.example:8443", "cluster": "https://ns.cluster", "absent": "https://ns.absent",
+	} {
+		if got, err := resolver.ResolveEndpoint("ns", name, 8443); err != nil || got.String() != want {
+			t.Errorf("%s is %v (%v), want %s", name, got, err, want)
+		}
+	}
+}
+
 // What the availability controller sees of a mapped service: one that needs
 // neither to exist nor to have endpoints.
 func TestMappedInformers(t *testing.T) {

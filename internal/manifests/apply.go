@@ -162,7 +162,7 @@ func (a *applier) served(ctx context.Context, o Object) error {
 		current, err := resource.Get(ctx, o.GetName(), metav1.GetOptions{})
 		if err != nil {
 			last = err.Error()
-			return false, nil
+			return false, nil //nolint:nilerr // asked again, until the time is over
 		}
 		established, why := conditionsOf(current)
 		last = why
