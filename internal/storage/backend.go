@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -18,7 +19,8 @@ import (
 // Backend is the embedded etcd as the stores see it: one client, one compactor.
 // It is safe for use by many goroutines. Close ends it.
 type Backend struct {
-	client   *kubernetes.Client
+	client   *kubernetes.Client // for reads and writes; stores watch by clients of their own
+	streams  atomic.Int64       // numbers of watch streams given out
 	endpoint string
 	prefix   string
 
@@ -47,7 +49,7 @@ type Config struct {
 func New(cfg Config) *Backend {
 	ctx, cancel := context.WithCancel(cfg.Client.Ctx())
 	b := &Backend{
-		client:   kubernetesClient(ctx, cfg.Client),
+		client:   kubernetesClient(cfg.Client),
 		endpoint: cfg.Endpoint,
 		prefix:   cfg.Prefix,
 	}
@@ -69,11 +71,9 @@ func New(cfg Config) *Backend {
 // kubernetesClient returns a client over the same connections as c whose key
 // reads and writes are timed. It is a new client because the tracker must not
 // show in c, which others use.
-func kubernetesClient(ctx context.Context, c *clientv3.Client) *kubernetes.Client {
-	tracked := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(c.GetLogger()))
+func kubernetesClient(c *clientv3.Client) *kubernetes.Client {
+	tracked := sameConnections(c)
 	tracked.KV = etcd3.NewETCDLatencyTracker(c.KV)
-	tracked.Cluster, tracked.Lease, tracked.Watcher = c.Cluster, c.Lease, c.Watcher
-	tracked.Auth, tracked.Maintenance = c.Auth, c.Maintenance
 	kc := &kubernetes.Client{Client: tracked}
 	kc.Kubernetes = kc
 	return kc

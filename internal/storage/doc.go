@@ -18,6 +18,8 @@
 // Resources that an operator sends elsewhere (--etcd-servers-overrides) and a
 // whole external etcd (--etcd-servers) go upstream's way, unchanged.
 //
+// What must not be one for all is the stream of watches: see ownStreams.
+//
 // Watch events are shared between the watchers of the in-process client:
 // nothing behind a store may change the bytes that it is given.
 //

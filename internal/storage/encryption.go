@@ -47,9 +47,10 @@ func ApplyEncryption(c *server.Config, file string, reload bool) (err error) {
 	dynamic := encryptionconfig.NewDynamicTransformers(cfg.Transformers, cfg.HealthChecks[0], closeTransformers, cfg.KMSCloseGracePeriod)
 	c.ResourceTransformers = dynamic
 	addChecks(c, dynamic)
-	reloader := controller.NewDynamicEncryptionConfiguration("encryption-provider-config-automatic-reload-controller",
-		file, dynamic, cfg.EncryptionFileContentHash, c.APIServerID)
+	hash := cfg.EncryptionFileContentHash
 	return c.AddPostStartHook(reloadHook, func(server.PostStartHookContext) error {
+		reloader := controller.NewDynamicEncryptionConfiguration("encryption-provider-config-automatic-reload-controller",
+			file, dynamic, hash, c.APIServerID)
 		go reloader.Run(serverCtx)
 		return nil
 	})

@@ -3,6 +3,7 @@ package storage
 import (
 	"sync"
 
+	"go.etcd.io/etcd/client/v3/kubernetes"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/features"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -20,6 +21,10 @@ import (
 // function frees what the store holds, and may be called more than once.
 // It is what factory.Create of upstream is for a dialled etcd.
 func (b *Backend) Store(c storagebackend.ConfigForResource, newFunc, newListFunc func() runtime.Object, resourcePrefix string) (storage.Interface, factory.DestroyFunc, error) {
+	return b.store(b.streamPerWatch(), c, newFunc, newListFunc, resourcePrefix)
+}
+
+func (b *Backend) store(client *kubernetes.Client, c storagebackend.ConfigForResource, newFunc, newListFunc func() runtime.Object, resourcePrefix string) (storage.Interface, factory.DestroyFunc, error) {
 	transformer := c.Transformer
 	if transformer == nil {
 		transformer = identity.NewEncryptCheckTransformer()
@@ -31,7 +36,7 @@ func (b *Backend) Store(c storagebackend.ConfigForResource, newFunc, newListFunc
 		transformer = etcd3.WithCorruptObjErrorHandlingTransformer(transformer)
 		decoder = etcd3.WithCorruptObjErrorHandlingDecoder(decoder)
 	}
-	store, err := etcd3.New(b.client, b.compactor, c.Codec, newFunc, newListFunc, c.Prefix, resourcePrefix,
+	store, err := etcd3.New(client, b.compactor, c.Codec, newFunc, newListFunc, c.Prefix, resourcePrefix,
 		c.GroupResource, transformer, c.LeaseManagerConfig, decoder, versioner)
 	if err != nil {
 		return nil, nil, err
@@ -54,7 +59,7 @@ func (b *Backend) undecorated(c *storagebackend.ConfigForResource, resourcePrefi
 func (b *Backend) cached(c *storagebackend.ConfigForResource, resourcePrefix string, keyFunc func(runtime.Object) (string, error),
 	newFunc, newListFunc func() runtime.Object, attrs storage.AttrFunc, triggers storage.IndexerFuncs, indexers *cache.Indexers,
 ) (storage.Interface, factory.DestroyFunc, error) {
-	store, destroyStore, err := b.Store(*c, newFunc, newListFunc, resourcePrefix)
+	store, destroyStore, err := b.store(b.streamPerStore(), *c, newFunc, newListFunc, resourcePrefix)
 	if err != nil {
 		return nil, nil, err
 	}
