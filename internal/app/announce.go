@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/kapi-dev/kapi/internal/config"
 	"github.com/kapi-dev/kapi/internal/datadir"
 	"github.com/kapi-dev/kapi/internal/version"
 )
@@ -23,6 +24,11 @@ func (s *server) announce(context.Context) error {
 		return err
 	}
 	if s.opts.Quiet {
+		return nil
+	}
+	if s.cfg.Log.Format == config.LogJSON {
+		// Whoever wants JSON reads each line as such.
+		s.log.Info("kapi is ready", "after", time.Since(s.start).Round(10*time.Millisecond), "url", s.url(), "kubeconfig", s.dir.Kubeconfig())
 		return nil
 	}
 	out := tabwriter.NewWriter(s.opts.Err, 0, 0, 2, ' ', 0)

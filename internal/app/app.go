@@ -61,7 +61,7 @@ type server struct {
 
 	dir       *datadir.Dir
 	unlock    func() error
-	listener  net.Listener
+	listener  *connections
 	pki       *pki.Material
 	renewal   renewal
 	etcd      *etcd.Member

@@ -173,6 +173,16 @@ func (r *running) readyz(ctx context.Context) string {
 func (s *server) stopChain(ctx context.Context) error {
 	defer s.closeBackend()
 	s.chain.cancel()
+	patience := time.NewTimer(max(s.chainTimeout()-forceTime, s.chainTimeout()/2))
+	defer patience.Stop()
+	select {
+	case <-s.chain.ended:
+		return s.chain.err
+	case <-ctx.Done():
+		return fmt.Errorf("ending requests: %w", ctx.Err())
+	case <-patience.C:
+		s.log.Warn("closing connections whose requests have not ended", "connections", s.listener.closeAll())
+	}
 	select {
 	case <-s.chain.ended:
 		return s.chain.err
@@ -180,6 +190,9 @@ func (s *server) stopChain(ctx context.Context) error {
 		return fmt.Errorf("ending requests: %w", ctx.Err())
 	}
 }
+
+// forceTime is how long before the end of its time a stop loses patience.
+const forceTime = 5 * time.Second
 
 func (s *server) closeBackend() {
 	if s.chain.backend != nil {

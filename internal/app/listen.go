@@ -22,7 +22,7 @@ func (s *server) listen(ctx context.Context) error {
 	if err != nil {
 		return explainListen(net.ParseIP(s.cfg.Server.BindAddress), s.cfg.Server.SecurePort, err)
 	}
-	s.listener = listener
+	s.listener = newConnections(listener)
 	return nil
 }
 

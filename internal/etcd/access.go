@@ -8,14 +8,17 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"go.etcd.io/etcd/server/v3/storage/wal"
 	"golang.org/x/sys/unix"
 
 	"github.com/kapi-dev/kapi/internal/fault"
 )
 
-// roomForStart is what etcd needs to begin: a segment of the log, which it
-// reserves in full (64 MB), and the first pages of the database.
-const roomForStart = 64_000_000 + 4<<20
+// roomForStart is what a first start needs: two segments of the log, which etcd
+// reserves in full (64 MB each), and the beginning of the database. The second
+// one is not needed at once, but where it does not fit, the attempt takes all
+// the room there is for a moment, and the database fails.
+func roomForStart() uint64 { return uint64(2*wal.SegmentSizeBytes) + 8<<20 }
 
 // checkAccess makes sure that etcd can read and write what it will open. It
 // asks the system (access(2), which knows read-only file systems too) instead
@@ -69,8 +72,8 @@ func ancestor(dir string) (string, fs.FileInfo, error) {
 	}
 }
 
-// checkRoom refuses a first start that could not finish.
-func checkRoom(dir string) error {
+// checkRoom refuses a start that could not finish for want of room.
+func checkRoom(dir string, need uint64) error {
 	at := dir
 	if _, err := os.Stat(dir); err != nil {
 		if at, _, err = ancestor(dir); err != nil {
@@ -81,9 +84,9 @@ func checkRoom(dir string) error {
 	if err := unix.Statfs(at, &st); err != nil {
 		return fmt.Errorf("asking for the room in %s: %w", at, err)
 	}
-	if free := st.Bavail * uint64(st.Bsize); free < roomForStart {
+	if free := st.Bavail * uint64(st.Bsize); free < need {
 		return fault.WithHint(
-			fmt.Errorf("disk full: etcd needs %d MB in %s to start, and %d MB are free: %w", roomForStart/1_000_000, dir, free/1_000_000, syscall.ENOSPC),
+			fmt.Errorf("disk full: etcd needs %d MB in %s to start, and %d MB are free: %w", need/1_000_000, dir, free/1_000_000, syscall.ENOSPC),
 			"Make room on that file system, or choose another data directory.")
 	}
 	return nil

@@ -38,12 +38,13 @@ func sample(t *testing.T, stopped bool) string {
 	return shorten(t, dir)
 }
 
-// shorten gives back most of the 64 MB that are reserved for the log, so that
-// copying dir is cheap.
+// shorten gives back most of the 64 MB that are reserved for the log, and of
+// the 16 MB for the database, so that copying dir is cheap.
 func shorten(t *testing.T, dir string) string {
 	t.Helper()
 	wal := onlyWAL(t, dir)
 	must(t, os.Truncate(wal, logEnd(t, wal)+64<<10))
+	must(t, os.Truncate(dbPath(dir), usedSize(t, dir)))
 	return dir
 }
 

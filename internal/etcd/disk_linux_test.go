@@ -37,9 +37,9 @@ func TestDiskFull(t *testing.T) {
 	for _, tc := range []struct{ name, role, size, what string }{
 		// The log has reserved two segments of 61 MiB.
 		{"database", "write", "150m", "member/snap/db:"},
-		// The second segment has no room, which shows when it is needed, unless
-		// the database wants some while etcd tries to reserve it.
-		{"log", "write much log", "120m", ""},
+		// A third segment has no room, which shows when it is needed, unless the
+		// database wants some while etcd tries to reserve it.
+		{"log", "write much log", "150m", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +69,7 @@ func mustSayDiskFull(t *testing.T, code int, stderr string, also ...string) {
 	if code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
-	for _, want := range append(also, "error: disk full", "no space left on device", "hint: Make room") {
+	for _, want := range append(also, "error: ", "disk full: ", "no space left on device", "hint: Make room") {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("stderr has no %q", want)
 		}
@@ -97,9 +97,9 @@ func TestNoRoomToBegin(t *testing.T) {
 // the failed start is left, so that the next one is a first start again.
 func TestStartFailsHalfway(t *testing.T) {
 	t.Parallel()
-	dir, _ := smallDisk(t, "100m")
+	dir, _ := smallDisk(t, "200m")
 	ballast := filepath.Join(dir, "ballast")
-	writeFile(t, ballast, make([]byte, 60<<20))
+	writeFile(t, ballast, make([]byte, 150<<20))
 	ch := startChild(t, "begin", dir, 0, 0) // past the check of the room
 	mustSayDiskFull(t, ch.wait(t), ch.stderr.String())
 	c := Config{Dir: filepath.Join(dir, "etcd"), RunDir: filepath.Join(dir, "run")}

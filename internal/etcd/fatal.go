@@ -152,9 +152,11 @@ func explain(err error, dir string) error {
 	case errors.Is(err, syscall.EIO):
 		return fault.WithHint(fmt.Errorf("using etcd data in %s: %w", dir, err),
 			"The disk reports errors: check it, and restore the data directory from a snapshot on a healthy one.")
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE),
+		strings.Contains(err.Error(), "file descriptor limit"): // etcd's own check, before it opens anything
 		return fault.WithHint(fmt.Errorf("using etcd data in %s: %w", dir, err),
 			"Raise the limit of open files (ulimit -n) to 65536 or more.")
 	}
-	return fmt.Errorf("running etcd on %s: %w", dir, err)
+	return fault.WithHint(fmt.Errorf("running etcd on %s: %w", dir, err),
+		"Its log may say more. If it happens again, keep a copy of %s and restore it from a snapshot.", dir)
 }

@@ -33,7 +33,7 @@ func preflight(dir string, lg *zap.Logger) (dataDir, error) {
 		return dataDir{}, err
 	}
 	if empty {
-		return dataDir{empty: true}, checkRoom(dir)
+		return dataDir{empty: true}, checkRoom(dir, roomForStart())
 	}
 	log, err := scanWAL(walDir(dir))
 	if err != nil {
@@ -47,10 +47,13 @@ func preflight(dir string, lg *zap.Logger) (dataDir, error) {
 	case err != nil:
 		return dataDir{}, damageHint(err, dir)
 	}
-	if log.torn != "" {
+	found, err := judge(dir, log, db, hasDB)
+	if err == nil && log.torn != "" {
 		lg.Warn("the last write to the log was cut off and is not used: it was never acknowledged", zap.String("where", log.torn))
+		// etcd keeps a copy of the file, and can't go on if it can't make one.
+		err = checkRoom(dir, uint64(log.tornSize))
 	}
-	return judge(dir, log, db, hasDB)
+	return found, err
 }
 
 // findDB reads the database, if there is one. A file of size 0 is none: bbolt
@@ -80,7 +83,7 @@ func judge(dir string, log walState, db dbState, hasDB bool) (dataDir, error) {
 		return restore("etcd's write-ahead log is missing: no log file in %s, though the database has data", walDir(dir))
 	case log.files == 0:
 		// A first start that was cut off before the log was made.
-		return dataDir{empty: true}, checkRoom(dir)
+		return dataDir{empty: true}, checkRoom(dir, roomForStart())
 	case !hasDB && log.snapshot > 0:
 		return restore("etcd's database is missing: %s, though the log begins with entry %d", dbPath(dir), log.snapshot+1)
 	case !hasDB:

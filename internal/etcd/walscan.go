@@ -41,6 +41,7 @@ type walState struct {
 	commit    uint64 // index up to which entries are committed
 	snapshot  uint64 // index of the last snapshot record that is committed
 	torn      string // "FILE at byte N" where the last write was torn, or ""
+	tornSize  int64  // bytes of that file
 }
 
 // walScan reads one log.
@@ -122,7 +123,7 @@ func (s *walScan) records(r *frameReader, path string, last bool) error {
 		case errors.Is(err, errLogEnd):
 			return nil
 		case errors.Is(err, errTorn) && last && !s.hidesRecord(r):
-			s.torn = fmt.Sprintf("%s at byte %d", path, at)
+			s.torn, s.tornSize = fmt.Sprintf("%s at byte %d", path, at), r.size
 			return nil
 		case errors.Is(err, errTorn), errors.As(err, new(recordError)):
 			return &damage{what: walName, file: path, offset: at, reason: err.Error()}
