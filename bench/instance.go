@@ -179,10 +179,14 @@ func (i *instance) kill() {
 
 // freePort returns a TCP port of 127.0.0.1 that was free a moment ago.
 func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("finding a free port: %w", err)
 	}
 	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	address, err := net.ResolveTCPAddr("tcp", listener.Addr().String())
+	if err != nil {
+		return 0, fmt.Errorf("finding a free port: %w", err)
+	}
+	return address.Port, nil
 }

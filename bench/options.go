@@ -87,7 +87,10 @@ func parseOptions(args []string, usage io.Writer) (*options, error) {
 	if err := o.B.parse("--b", b); err != nil {
 		return nil, err
 	}
-	return o, o.complete()
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 func (s *sideSpec) parse(flag, value string) error {

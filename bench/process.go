@@ -37,7 +37,7 @@ func startProcess(name, bin string, args, env []string, log string) (*process, e
 		return nil, fmt.Errorf("opening the log of %s: %w", name, err)
 	}
 	defer out.Close() // the process has its own copy
-	p := &process{name: name, log: log, done: make(chan struct{}), cmd: exec.Command(bin, args...)}
+	p := &process{name: name, log: log, done: make(chan struct{}), cmd: exec.CommandContext(context.Background(), bin, args...)}
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	p.cmd.Dir = filepath.Dir(log)
 	p.cmd.Env = append(os.Environ(), env...)

@@ -150,7 +150,7 @@ func watchAs(t *testing.T, client *http.Client, list, mediaType string, stream *
 	if got := response.Header.Get("Content-Type"); !strings.HasPrefix(got, want) {
 		t.Fatalf("watching as %s: %s %s", accept, response.Status, got)
 	}
-	events := streaming.NewDecoder(stream.Framer.NewFrameReader(response.Body), stream.Serializer)
+	events := streaming.NewDecoder(stream.NewFrameReader(response.Body), stream.Serializer)
 	seen := map[string]bool{}
 	for len(seen) < objects {
 		event := &metav1.WatchEvent{}

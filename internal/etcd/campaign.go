@@ -47,5 +47,5 @@ func caughtUp(id uint64) bool {
 		return false
 	}
 	s, ok := v.Value().(raft.Status)
-	return ok && s.ID == id && s.Applied >= s.HardState.GetCommit()
+	return ok && s.ID == id && s.Applied >= s.GetCommit()
 }

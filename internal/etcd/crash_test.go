@@ -25,7 +25,9 @@ func TestKill(t *testing.T) {
 			stop := time.AfterFunc(rand.N(60*time.Millisecond), ch.kill)
 			defer stop.Stop()
 		} else {
-			for n := rand.N(300) + 1; len(ch.acked) < n && ch.line(t); {
+			n := rand.N(300) + 1
+			for more := true; more && len(ch.acked) < n; {
+				more = ch.line(t)
 			}
 			ch.kill()
 		}

@@ -38,13 +38,19 @@ func sample(t *testing.T, stopped bool) string {
 	return shorten(t, dir)
 }
 
-// shorten gives back most of the 64 MB that are reserved for the log, and of
-// the 16 MB for the database, so that copying dir is cheap.
+// shorten gives back most of the 64 MB that are reserved for the log, the 64 MB
+// for its next file, and most of the 16 MB for the database, so that copying
+// dir is cheap.
 func shorten(t *testing.T, dir string) string {
 	t.Helper()
 	wal := onlyWAL(t, dir)
 	must(t, os.Truncate(wal, logEnd(t, wal)+64<<10))
 	must(t, os.Truncate(dbPath(dir), usedSize(t, dir)))
+	next, err := filepath.Glob(filepath.Join(walDir(dir), "*.tmp"))
+	must(t, err)
+	for _, p := range next {
+		must(t, os.Remove(p))
+	}
 	return dir
 }
 

@@ -52,7 +52,7 @@ func TestBothClients(t *testing.T) {
 	t.Parallel()
 	c := testConfig(t)
 	m := mustStart(t, c)
-	if m.Client() != m.Client() {
+	if first := m.Client(); first != m.Client() {
 		t.Error("Client returns a new client each time")
 	}
 	watch := m.Client().Watch(t.Context(), "a")
@@ -243,8 +243,9 @@ func TestStatusAndQuota(t *testing.T) {
 		if s.QuotaBytes != c.QuotaBytes || s.DBSize < s.DBSizeInUse || s.DBSizeInUse == 0 || s.Revision == 0 || s.AppliedIndex == 0 {
 			t.Errorf("status %+v", s)
 		}
-		if got := content(t, m.Client()); len(got) != n-1 {
-			t.Errorf("%d keys are readable, want %d", len(got), n-1)
+		// etcd may apply the write that it answers with the error.
+		if got := content(t, m.Client()); len(got) != n-1 && len(got) != n {
+			t.Errorf("%d keys are readable, want %d, or one more", len(got), n-1)
 		}
 	}
 	check(m)

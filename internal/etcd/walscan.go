@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -186,7 +187,7 @@ func (s *walScan) record(rec walRecord) error {
 func (s *walScan) content(rec walRecord) error {
 	switch rec.typ {
 	case recMetadata:
-		if s.metadata != nil && string(s.metadata) != string(rec.data) {
+		if s.metadata != nil && !bytes.Equal(s.metadata, rec.data) {
 			return recordError("it names another member or cluster than the records before")
 		}
 		ids, ok := uintFields(rec.data)

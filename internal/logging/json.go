@@ -98,6 +98,7 @@ func appendValue(buf []byte, v slog.Value) []byte {
 		if b, ok := jsonOf(v.Any()); ok {
 			return append(buf, mask(b)...)
 		}
+	default:
 	}
 	return appendString(buf, mask(textOf(v)))
 }

@@ -112,7 +112,7 @@ func TestHandledPanic(t *testing.T) {
 		defer func() { _ = recover() }() // HandleCrash panics on
 		defer utilruntime.HandleCrash()
 		var m map[string]int
-		m["x"] = 1 //nolint:govet // it is meant to panic
+		m["x"] = 1 //nolint:govet,staticcheck // it is meant to panic
 	}
 	t.Run("quiet", func(t *testing.T) {
 		got := installKlog(t, Options{})

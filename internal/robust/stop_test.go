@@ -42,7 +42,7 @@ func stopUnderLoad(t *testing.T, s *server) {
 	if outcomeOf(err) == unknown {
 		t.Fatal(err)
 	}
-	watched := startWatches(t, ctx, []*wire{s.newWire(nil), s.newWire(nil), s.newWire(nil), s.newWire(http1)}, 50)
+	watched := startWatches(ctx, t, []*wire{s.newWire(nil), s.newWire(nil), s.newWire(nil), s.newWire(http1)}, 50)
 
 	w := &writing{refused: map[string]int{}, progress: make(chan struct{})}
 	var clients sync.WaitGroup

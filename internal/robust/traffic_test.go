@@ -118,7 +118,7 @@ type watches struct {
 
 // startWatches starts n watches on each of the wires, and returns when each of
 // them has received something.
-func startWatches(t testing.TB, ctx context.Context, wires []*wire, n int) *watches {
+func startWatches(ctx context.Context, t testing.TB, wires []*wire, n int) *watches {
 	t.Helper()
 	w := &watches{ends: map[string]int{}}
 	var begun sync.WaitGroup

@@ -9,7 +9,12 @@ import (
 	storagetesting "k8s.io/apiserver/pkg/storage/testing"
 )
 
-func TestUpstreamOnCache(t *testing.T) { runRows(t, cacheRows()) }
+func TestUpstreamOnCache(t *testing.T) {
+	if raceEnabled {
+		t.Skip("upstream's helpers copy the transformer whose reads the watch cache counts; they run without the race detector")
+	}
+	runRows(t, cacheRows())
+}
 
 // unfitForCache are upstream's tests that a store with a watch cache does not run.
 func unfitForCache() map[string]string {
@@ -17,6 +22,7 @@ func unfitForCache() map[string]string {
 		"ListInconsistentContinuation":      "it pages at resource version 0, where a cache answers with everything",
 		"GetListWithErrorAggregation":       "a cache lists objects that it has decoded before",
 		"GetListWithoutErrorAggregation":    "a cache lists objects that it has decoded before",
+		"TransformationFailure":             "a cache answers with objects that it has transformed before",
 		"WatchError":                        "a watcher of a cache does not decode: when the cache can't, it starts over",
 		"WatchErrorIsBlockingFurtherEvents": "a watcher of a cache does not decode: when the cache can't, it starts over",
 		"WatchWithUnsafeDelete":             "a watcher of a cache does not decode: when the cache can't, it starts over",
@@ -87,7 +93,6 @@ func cacheRows() []upstreamRow {
 		{"GuaranteedUpdateChecksStoredData", setup{cached: true, codec: codecs().json}, onPrefixed(storagetesting.RunTestGuaranteedUpdateChecksStoredData)},
 		{"GuaranteedUpdateWithConflict", cached, onStore(storagetesting.RunTestGuaranteedUpdateWithConflict)},
 		{"GuaranteedUpdateWithSuggestionAndConflict", cached, onStore(storagetesting.RunTestGuaranteedUpdateWithSuggestionAndConflict)},
-		{"TransformationFailure", setup{cached: true, gates: gatesOff(features.AllowUnsafeMalformedObjectDeletion)}, onPrefixed(storagetesting.RunTestTransformationFailure)},
 		{"Stats/size", cached, stats(true)},
 		{"Stats/count", setup{cached: true, gates: gatesOff(features.SizeBasedListCostEstimate)}, stats(false)},
 		{"KeySchema", cached, onStore(storagetesting.RunTestKeySchema)},
