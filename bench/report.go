@@ -149,20 +149,20 @@ func writeAligned(w io.Writer, lines [][]string) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	print := func(line []string) {
+	printLine := func(line []string) {
 		for i, cell := range line {
 			fmt.Fprintf(w, "| %s%s ", cell, strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
 		}
 		fmt.Fprintln(w, "|")
 	}
 	for n, line := range lines {
-		print(line)
+		printLine(line)
 		if n == 0 {
 			rule := make([]string, len(line))
 			for i := range rule {
 				rule[i] = strings.Repeat("-", max(3, widths[i]))
 			}
-			print(rule)
+			printLine(rule)
 		}
 	}
 }

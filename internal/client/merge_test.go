@@ -161,12 +161,12 @@ func TestMergeTarget(t *testing.T) {
 
 func TestMergeUpdates(t *testing.T) {
 	t.Parallel()
-	edit := func(old, new string) func(*testing.T, *fakeKapi, string) {
+	edit := func(old, replacement string) func(*testing.T, *fakeKapi, string) {
 		return func(t *testing.T, _ *fakeKapi, path string) {
 			if !strings.Contains(get(t, path), old) {
 				t.Fatalf("no %q in\n%s", old, get(t, path))
 			}
-			put(t, path, strings.Replace(get(t, path), old, new, 1))
+			put(t, path, strings.Replace(get(t, path), old, replacement, 1))
 		}
 	}
 	move := func(t *testing.T, k *fakeKapi, _ string) { k.moveTo(t, there) }
@@ -217,8 +217,8 @@ func TestMergeUpdates(t *testing.T) {
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()
 	k := newKapi(t, here)
-	foreign := func(old, new string) string {
-		return strings.ReplaceAll(two, old, new)
+	foreign := func(old, replacement string) string {
+		return strings.ReplaceAll(two, old, replacement)
 	}
 	tests := []struct {
 		name    string
