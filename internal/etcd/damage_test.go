@@ -302,7 +302,8 @@ func TestRandomDamage(t *testing.T) {
 				t.Logf("%s: %s is %q", name, keyOf(k), v)
 			}
 		}
-		if len(got) != sampleKeys || wrong > i%2 {
+		// A changed name may be one that exists already.
+		if len(got) < sampleKeys-i%2 || len(got) > sampleKeys || wrong > i%2 {
 			t.Errorf("%s: %d keys, of which %d are wrong", name, len(got), wrong)
 		}
 		if err := m.Stop(context.Background()); err != nil {
