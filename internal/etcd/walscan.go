@@ -177,10 +177,11 @@ func (s *walScan) record(rec walRecord) error {
 		s.crc = rec.crc
 		return nil
 	}
-	s.crc = crc32.Update(s.crc, castagnoli, rec.data)
-	if rec.crc != s.crc {
+	sum := crc32.Update(s.crc, castagnoli, rec.data)
+	if rec.crc != sum {
 		return rec.broken("checksum mismatch")
 	}
+	s.crc = sum
 	return s.content(rec)
 }
 
@@ -294,11 +295,12 @@ func (r *frameReader) next() (walRecord, error) {
 	return rec, nil
 }
 
-// peekBehindLength returns what follows the length at off, as far as a record
-// can reach. It works only right after next failed before the frame's body.
+// peekBehindLength returns what follows the length of the frame that next met
+// last, as far as a record can reach: what next has read of its body, which a
+// damaged length may have made too long, or else what can be read now.
 func (r *frameReader) peekBehindLength() ([]byte, error) {
 	if r.rest != 0 {
-		return nil, io.ErrUnexpectedEOF
+		return r.buf[:r.rest], nil
 	}
 	if first, err := r.r.Peek(1); err != nil || first[0] == 0 {
 		return nil, io.ErrUnexpectedEOF // zeros as far as the eye can see
