@@ -267,9 +267,9 @@ func TestRandomDamage(t *testing.T) {
 	t.Parallel()
 	base := sample(t, false)
 	end := logEnd(t, onlyWAL(t, base))
-	rounds := 40
-	if testing.Short() {
-		rounds = 10
+	rounds := 10
+	if os.Getenv("KAPI_ROBUST") == "full" {
+		rounds = 400
 	}
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
