@@ -19,7 +19,8 @@ import (
 
 // dataDir is what preflight found.
 type dataDir struct {
-	empty bool // nothing has been stored yet
+	empty  bool // nothing has been stored yet
+	cutOff bool // and what is there is of no use: see cutOff
 }
 
 // preflight reads the data directory dir and says whether a single member of
@@ -48,7 +49,13 @@ func preflight(dir string, lg *zap.Logger) (dataDir, error) {
 		return dataDir{}, damageHint(err, dir)
 	}
 	found, err := judge(dir, log, db, hasDB)
-	if err == nil && log.torn != "" {
+	if err != nil {
+		return dataDir{}, err
+	}
+	if found.cutOff, err = cutOff(dir, log, db); err != nil || found.cutOff {
+		return dataDir{empty: true, cutOff: found.cutOff}, errors.Join(err, checkRoom(dir, roomForStart()))
+	}
+	if log.torn != "" {
 		lg.Warn("the last write to the log was cut off and is not used: it was never acknowledged", zap.String("where", log.torn))
 		// etcd keeps a copy of the file, and can't go on if it can't make one.
 		err = checkRoom(dir, uint64(log.tornSize))

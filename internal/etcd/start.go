@@ -35,6 +35,12 @@ func Start(ctx context.Context, c Config) (*Member, error) {
 		return nil, err
 	}
 	m := newMember(c, socks)
+	if found.cutOff {
+		c.Logger.Info("starting anew: an earlier first start was cut off before anything was stored")
+		if err := os.RemoveAll(memberDir(c.Dir)); err != nil {
+			return nil, errors.Join(explain(err, c.Dir), socks.close())
+		}
+	}
 	if err := m.begin(ctx, found); err != nil {
 		return nil, err
 	}

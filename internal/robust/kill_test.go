@@ -26,9 +26,12 @@ func TestKill(t *testing.T) {
 		server: newServer(t), history: newHistory(),
 		ledger: &ledger{keys: map[string]*private{}},
 	}
-	early, stopping := 0, 0
+	early, stopping := size(2, 10), 0
+	for range early { // the first start of all
+		k.killEarly(random.IntN(2) == 0)
+	}
 	for round := range rounds {
-		if round > 0 && round%3 == 0 {
+		if round%3 == 2 {
 			k.killEarly(random.IntN(2) == 0)
 			early++
 		}
