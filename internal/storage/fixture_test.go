@@ -67,7 +67,7 @@ type setup struct {
 	clusterScoped bool // keys of the watch cache have no namespace
 	indexed       bool // the watch cache has the indexes of pods
 	gates         map[featuregate.Feature]bool
-	// alone is for tests that set gates themselves, and for Get, whose object lives for a second.
+	// alone is for tests that set gates themselves, or measure time.
 	alone bool
 }
 
@@ -145,7 +145,7 @@ func (f *fixture) open(t testing.TB, s setup) {
 			f.codec = codecs().protobuf
 		}
 	}
-	f.transformer = &switchable{now: storagetesting.NewPrefixTransformer([]byte(dataPrefix), false)}
+	f.transformer = &switchable{now: newPrefixTransformer()}
 	if s.bare {
 		versioner := storage.APIObjectVersioner{}
 		store, err := etcd3.New(f.backend.streamPerWatch(), f.backend.compactor, f.codec, newPod, newPodList, f.prefix, "/pods/", podResource,
@@ -237,9 +237,14 @@ func (f *fixture) prefixed() *storagetesting.PrefixTransformer {
 }
 
 // UpdatePrefixTransformer implements storagetesting.InterfaceWithPrefixTransformer.
+// What is changed is a new one like that of open: one that a cache reads with
+// counts its reads, and can't be copied meanwhile.
 func (f *fixture) UpdatePrefixTransformer(change storagetesting.PrefixTransformerModifier) func() {
-	changed := *f.prefixed()
-	return f.transformer.set(change(&changed))
+	return f.transformer.set(change(newPrefixTransformer()))
+}
+
+func newPrefixTransformer() *storagetesting.PrefixTransformer {
+	return storagetesting.NewPrefixTransformer([]byte(dataPrefix), false)
 }
 
 // UpdateTransformer implements storagetesting.InterfaceWithTransformerOverride.

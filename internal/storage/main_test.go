@@ -3,9 +3,12 @@ package storage
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -33,6 +36,11 @@ func TestMain(m *testing.M) {
 
 func runTests(m *testing.M) (code int, err error) {
 	klog.SetLogger(logr.Discard())
+	flag.Parse()
+	// Most tests wait, for a lease to end or a cache to compact.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(8, runtime.GOMAXPROCS(0)))); err != nil {
+		return 1, err
+	}
 	dir, err := os.MkdirTemp("", "kapi-storage")
 	if err != nil {
 		return 1, err

@@ -36,7 +36,7 @@ func storeRows() []upstreamRow {
 		{"Create", setup{}, func(t *testing.T, f *fixture) { storagetesting.RunTestCreate(t.Context(), t, f, f.storedClean) }},
 		{"CreateWithTTL", setup{}, onStore(storagetesting.RunTestCreateWithTTL)},
 		{"CreateWithKeyExist", setup{}, onStore(storagetesting.RunTestCreateWithKeyExist)},
-		{"Get", setup{alone: true}, onStore(storagetesting.RunTestGet)},
+		{"Get", setup{}, get},
 		{"UnconditionalDelete", setup{}, onStore(storagetesting.RunTestUnconditionalDelete)},
 		{"ConditionalDelete", setup{}, onStore(storagetesting.RunTestConditionalDelete)},
 		{"DeleteWithSuggestion", setup{}, onStore(storagetesting.RunTestDeleteWithSuggestion)},
@@ -122,7 +122,7 @@ func storeRows() []upstreamRow {
 			storagetesting.RunTestWatchWithUnsafeDelete(t.Context(), t, f, corruptError(t))
 		}},
 		{"WatchContextCancel", setup{}, onStore(storagetesting.RunTestWatchContextCancel)},
-		{"WatcherTimeout", setup{}, onStore(storagetesting.RunTestWatcherTimeout)},
+		{"WatcherTimeout", setup{alone: true}, onStore(storagetesting.RunTestWatcherTimeout)},
 		{"WatchDeleteEventObjectHaveLatestRV", setup{}, onStore(storagetesting.RunTestWatchDeleteEventObjectHaveLatestRV)},
 		{"WatchInitializationSignal", setup{}, onStore(storagetesting.RunTestWatchInitializationSignal)},
 		{"OptionalTestProgressNotify", setup{}, func(t *testing.T, f *fixture) {
@@ -135,7 +135,6 @@ func storeRows() []upstreamRow {
 		}},
 		{"SendInitialEventsBackwardCompatibility", setup{}, onStore(storagetesting.RunSendInitialEventsBackwardCompatibility)},
 		{"WatchSemantics", ownAlone, onStore(storagetesting.RunWatchSemantics)},
-		{"WatchSemantics/decode in turn", setup{own: true, gates: gatesOff(features.ConcurrentWatchObjectDecode)}, onStore(storagetesting.RunWatchSemantics)},
 		{"WatchSemanticInitialEventsExtended", ownAlone, onStore(storagetesting.RunWatchSemanticInitialEventsExtended)},
 		{"WatchListMatchSingle", ownAlone, onStore(storagetesting.RunWatchListMatchSingle)},
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/apis/example"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/etcd3"
+	storagetesting "k8s.io/apiserver/pkg/storage/testing"
 	"k8s.io/component-base/featuregate"
 )
 
@@ -53,7 +54,7 @@ func gatesOff(names ...featuregate.Feature) map[featuregate.Feature]bool {
 }
 
 // runRows runs the rows that set feature gates, which are of the whole process,
-// and those that must be quick, one after the other, and then the others side by side.
+// and those that measure time, one after the other, and then the others side by side.
 func runRows(t *testing.T, rows []upstreamRow) {
 	for _, parallel := range []bool{false, true} {
 		for _, r := range rows {
@@ -126,6 +127,23 @@ func (f *fixture) storedClean(ctx context.Context, t *testing.T, key string) {
 		t.Errorf("stored with resource version %q and self link %q", pod.ResourceVersion, pod.SelfLink) //nolint:staticcheck // as above
 	}
 }
+
+// lasting is a store whose updates have no TTL.
+type lasting struct{ *fixture }
+
+func (l lasting) GuaranteedUpdate(ctx context.Context, key string, out runtime.Object, ignoreNotFound bool,
+	preconditions *storage.Preconditions, update storage.UpdateFunc, cached runtime.Object,
+) error {
+	return l.fixture.GuaranteedUpdate(ctx, key, out, ignoreNotFound, preconditions,
+		func(in runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {
+			obj, _, err := update(in, meta)
+			return obj, nil, err
+		}, cached)
+}
+
+// get: the test gives its object a second to live, and on a busy machine reads
+// it later. It is not about that second.
+func get(t *testing.T, f *fixture) { storagetesting.RunTestGet(t.Context(), t, lasting{f}) }
 
 // visible is a store whose Create returns when the watch cache has the object.
 type visible struct{ *fixture }

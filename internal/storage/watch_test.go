@@ -1,8 +1,9 @@
 package storage
 
 import (
-	"strings"
+	"strconv"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/watch"
@@ -48,22 +49,25 @@ func TestObjectsWithTTLDisappear(t *testing.T) {
 			f := newFixture(t, s)
 			stays := mustCreate(t, f, "stays", 0)
 			w := mustWatch(t.Context(), t, f, stays.ResourceVersion)
+			leaseOf := f.leases(t, stays.ResourceVersion)
 			mustCreate(t, f, "goes-1", 1)
 			mustCreate(t, f, "goes-2", 1)
-
 			mustCreate(t, f, "later-1", 3600)
 			mustCreate(t, f, "later-2", 3600)
-			leases := f.leases(t)
-			lease := leases[podKey("goes-1")]
-			if len(leases) != 5 || leases[podKey("stays")] != 0 || lease == 0 || leases[podKey("goes-2")] == 0 {
-				t.Errorf("the leases are %v, want some for all but the first object", leases)
+			mustCreate(t, f, "stays-2", 0)
+			lease := leaseOf("goes-1")
+			if lease == 0 || leaseOf("goes-2") == 0 {
+				t.Error("an object that lives for a second has no lease")
 			}
-			if later := leases[podKey("later-1")]; later == lease || later != leases[podKey("later-2")] {
-				t.Errorf("the leases are %v, want one for both objects that live for an hour", leases)
+			if a, b := leaseOf("later-1"), leaseOf("later-2"); a == 0 || a == lease || a != b {
+				t.Errorf("objects that live for an hour have the leases %d and %d, want one for both", a, b)
+			}
+			if got := leaseOf("stays-2"); got != 0 {
+				t.Errorf("an object that stays has lease %d", got)
 			}
 
 			got := map[string]int{}
-			for len(got) < 6 {
+			for len(got) < 7 {
 				ev := mustReceive(t, w)
 				got[string(ev.Type)+" "+podOf(t, ev).Name]++
 			}
@@ -85,16 +89,31 @@ func TestObjectsWithTTLDisappear(t *testing.T) {
 	}
 }
 
-// leases are those of the keys in etcd.
-func (f *fixture) leases(t *testing.T) map[string]clientv3.LeaseID {
+// leases returns a function that tells the lease with which the next object was
+// written, whose name must be the one that is asked for. They are read off the
+// writes, since the objects may be gone by then.
+func (f *fixture) leases(t *testing.T, since string) func(name string) clientv3.LeaseID {
 	t.Helper()
-	r, err := f.etcd.Get(t.Context(), f.prefix+"/pods/", clientv3.WithPrefix())
+	rev, err := strconv.ParseInt(since, 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leases := map[string]clientv3.LeaseID{}
-	for _, kv := range r.Kvs {
-		leases[strings.TrimPrefix(string(kv.Key), f.prefix)] = clientv3.LeaseID(kv.Lease)
+	writes := f.etcd.Watch(t.Context(), f.prefix+"/pods/", clientv3.WithPrefix(), clientv3.WithRev(rev+1), clientv3.WithFilterDelete())
+	var pending []*clientv3.Event
+	return func(name string) clientv3.LeaseID {
+		for len(pending) == 0 {
+			select {
+			case r := <-writes:
+				pending = r.Events
+			case <-time.After(patience):
+				t.Fatalf("%s is not written", name)
+			}
+		}
+		kv := pending[0].Kv
+		pending = pending[1:]
+		if string(kv.Key) != f.prefix+podKey(name) {
+			t.Fatalf("%s is written, want %s", kv.Key, name)
+		}
+		return clientv3.LeaseID(kv.Lease)
 	}
-	return leases
 }
