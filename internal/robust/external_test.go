@@ -108,7 +108,7 @@ func (e *externalEtcd) flags(address string) []string {
 func TestExternalEtcd(t *testing.T) {
 	t.Parallel()
 	e := newExternalEtcd(t)
-	s := newServer(t, append(e.flags(e.address), "--stop-timeout=15s")...)
+	s := newServer(t, append(e.flags(e.address), "--stop-timeout=7s")...)
 	s.start()
 	ctx := deadline(t)
 	_, err := s.client().CoreV1().ConfigMaps(namespace).Create(ctx, configMap("outside", ""), metav1.CreateOptions{})
@@ -136,7 +136,7 @@ func TestExternalEtcd(t *testing.T) {
 	e.kill()
 	begun := time.Now()
 	s.signal(syscall.SIGTERM)
-	code := s.wait(15*time.Second + stopLimit)
+	code := s.wait(7*time.Second + stopLimit)
 	t.Logf("stopped without its etcd, with code %d, in %s:\n%s", code, time.Since(begun).Round(time.Millisecond), lastLines(s.out.String(), 4))
 }
 

@@ -33,9 +33,9 @@ func mustBeFlat(t *testing.T, s *server, first, cycles int) {
 	var grown map[string]int
 	err := s.await(func() bool {
 		grown = map[string]int{}
-		for stack, n := range s.goroutines(profile) {
-			if more := n - before[stack]; more >= cycles {
-				grown[stack] = more
+		for start, n := range s.goroutines(profile) {
+			if more := n - before[start]; more >= cycles {
+				grown[start] = more
 			}
 		}
 		return len(grown) == 0
@@ -44,8 +44,8 @@ func mustBeFlat(t *testing.T, s *server, first, cycles int) {
 	t.Logf("%d definitions made and deleted: %d goroutines before, %d after; %d threads before, %d after; %s",
 		cycles, total(before), total(after), threads, s.threads(), s.usage())
 	if err != nil {
-		for stack, more := range grown {
-			t.Errorf("%d goroutines more after %d cycles:\n%s", more, cycles, stack)
+		for start, more := range grown {
+			t.Errorf("%d goroutines more after %d cycles: %s", more, cycles, start)
 		}
 	}
 	if now := s.threads(); now > threads+cycles {
@@ -61,8 +61,8 @@ func total(goroutines map[string]int) int {
 	return n
 }
 
-// goroutines returns how many goroutines have which stack. Stacks are told
-// apart by functions and lines, not by addresses.
+// goroutines returns how many goroutines were started where: by the function that
+// they began with and the one that it calls, as what they do just now changes.
 func (s *server) goroutines(from *wire) map[string]int {
 	s.t.Helper()
 	status, text, err := from.do(deadline(s.t), http.MethodGet, "/debug/pprof/goroutine?debug=1", nil)
@@ -72,20 +72,19 @@ func (s *server) goroutines(from *wire) map[string]int {
 	}
 	found := map[string]int{}
 	for block := range strings.SplitSeq(string(text), "\n\n") {
-		lines := strings.Split(block, "\n")
 		count := 0
 		var stack []string
-		for _, line := range lines {
-			// "12 @ 0x… 0x…", then "#	0x…	function+0x…	file:line".
+		for line := range strings.Lines(block) {
+			// "12 @ 0x… 0x…", then "#	0x…	function+0x…	file:line", innermost first.
 			if n, _, ok := strings.Cut(line, " @ "); ok {
 				count, _ = strconv.Atoi(n)
 			} else if fields := strings.Fields(line); len(fields) >= 4 && fields[0] == "#" {
 				name, _, _ := strings.Cut(fields[2], "+0x")
-				stack = append(stack, name+" "+fields[3])
+				stack = append(stack, name)
 			}
 		}
 		if count > 0 {
-			found[strings.Join(stack, "\n")] += count
+			found[strings.Join(stack[max(0, len(stack)-2):], " called by ")] += count
 		}
 	}
 	return found

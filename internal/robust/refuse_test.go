@@ -124,7 +124,7 @@ var refusals = []refusal{
 
 	{"byte of the log flipped", func(t *testing.T, s *server) (string, []string) {
 		wal := onlyWAL(t, s.dir)
-		flip(t, wal, walEnd(t, wal)/2)
+		flip(t, wal, placesOf(t, wal, "/registry/configmaps/default/sample-7")[0]+5)
 		return s.dir + "/etcd", nil
 	}, []string{"etcd", "write-ahead log is damaged", ".wal at byte", "snapshot"}, 1},
 
@@ -145,7 +145,11 @@ var refusals = []refusal{
 	}, []string{"etcd", "database is damaged", dbSuffix, "snapshot"}, 1},
 
 	{"database with an empty page", func(t *testing.T, s *server) (string, []string) {
-		overwrite(t, dbFile(s.dir), pageOf(t, dbFile(s.dir), "/registry/configmaps/default/sample-7"), make([]byte, os.Getpagesize()))
+		// All copies: one of them is the page in use, the others are free.
+		page := int64(os.Getpagesize())
+		for _, at := range placesOf(t, dbFile(s.dir), "/registry/configmaps/default/sample-7") {
+			overwrite(t, dbFile(s.dir), at/page*page, make([]byte, page))
+		}
 		return s.dir + "/etcd", nil
 	}, []string{"etcd", "database is damaged", dbSuffix, "snapshot"}, 1},
 

@@ -61,15 +61,22 @@ func flip(t testing.TB, file string, at int64) {
 	overwrite(t, file, at, []byte{^text[at]})
 }
 
-// pageOf returns the place of the database page that holds text last.
-func pageOf(t testing.TB, file, text string) int64 {
+// placesOf returns where a file holds text, which is at least one place.
+func placesOf(t testing.TB, file, text string) []int64 {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	must(t, err)
-	at := bytes.LastIndex(content, []byte(text))
-	if at < 0 {
+	var places []int64
+	for from := 0; ; from += len(text) {
+		next := bytes.Index(content[from:], []byte(text))
+		if next < 0 {
+			break
+		}
+		from += next
+		places = append(places, int64(from))
+	}
+	if len(places) == 0 {
 		t.Fatalf("%s does not hold %q", file, text)
 	}
-	page := int64(os.Getpagesize())
-	return int64(at) / page * page
+	return places
 }
