@@ -12,6 +12,7 @@ import (
 	"github.com/kapi-dev/kapi/internal/chain"
 	"github.com/kapi-dev/kapi/internal/config"
 	"github.com/kapi-dev/kapi/internal/globals"
+	"github.com/kapi-dev/kapi/internal/inspect"
 	"github.com/kapi-dev/kapi/internal/storage"
 )
 
@@ -74,7 +75,7 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 			CompactionInterval: compaction, HealthTimeout: health, ReadyTimeout: ready,
 		})
 	}
-	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, GitVersion: gitVersion()}, nil
+	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, Inspector: inspect.New(), GitVersion: gitVersion()}, nil
 }
 
 // setFlags puts kapi's defaults, kapi's own keys and the given flags into

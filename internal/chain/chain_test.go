@@ -16,7 +16,7 @@ import (
 )
 
 func TestLayersOutermostFirst(t *testing.T) {
-	want := []string{chain.LayerAggregator, chain.LayerKubeAPIServer, chain.LayerAPIExtensions}
+	want := []string{chain.LayerAggregator, chain.LayerKubeAPIServer, chain.LayerInspect, chain.LayerAPIExtensions}
 	var got []string
 	for _, layer := range serve(t).chain.Layers {
 		got = append(got, layer.Name)
@@ -36,7 +36,7 @@ func TestHops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kube, extensions, none := chain.LayerKubeAPIServer, chain.LayerAPIExtensions, chain.LayerNotFound
+	kube, lid, extensions, none := chain.LayerKubeAPIServer, chain.LayerInspect, chain.LayerAPIExtensions, chain.LayerNotFound
 	for _, test := range []struct {
 		path   string
 		status int
@@ -45,9 +45,10 @@ func TestHops(t *testing.T) {
 		{"/apis/apiregistration.k8s.io/v1/apiservices/v1.apps", 200, nil},
 		{"/api/v1/namespaces/hop-kube", 404, []string{kube}},
 		{"/apis/apps/v1/namespaces/hop/deployments", 200, []string{kube}},
-		{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", 200, []string{kube, extensions}},
-		{"/apis/hop.example.com/v1/things", 404, []string{kube, extensions, none}},
-		{"/hop-nowhere", 404, []string{kube, extensions, none}},
+		{"/apis/inspect.kapi.dev/v1alpha1/filters", 200, []string{kube, lid}},
+		{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", 200, []string{kube, lid, extensions}},
+		{"/apis/hop.example.com/v1/things", 404, []string{kube, lid, extensions, none}},
+		{"/hop-nowhere", 404, []string{kube, lid, extensions, none}},
 	} {
 		t.Run(test.path, func(t *testing.T) {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.config.Host+test.path, nil)

@@ -30,11 +30,11 @@ import (
 	aggregatorscheme "k8s.io/kube-aggregator/pkg/apiserver/scheme"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/controlplane"
-	generatedopenapi "k8s.io/kubernetes/pkg/generated/openapi"
 	"k8s.io/kubernetes/pkg/kubeapiserver"
 	"k8s.io/kubernetes/pkg/kubeapiserver/authorizer/modes"
 	rbacrest "k8s.io/kubernetes/pkg/registry/rbac/rest"
 
+	"github.com/kapi-dev/kapi/internal/inspect/rest"
 	"github.com/kapi-dev/kapi/internal/storage"
 )
 
@@ -49,6 +49,8 @@ type generic struct {
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
 	storage   *serverstorage.DefaultStorageFactory
+	// inspectScheme knows the types of inspect.kapi.dev.
+	inspectScheme *runtime.Scheme
 }
 
 // genericSteps make the generic configuration. The order is a chain of needs:
@@ -155,13 +157,17 @@ func (g *generic) tracing() error {
 }
 
 // schemes are those of all layers: a type that no scheme here knows has no name in OpenAPI.
-func schemes() []*runtime.Scheme {
-	return []*runtime.Scheme{legacyscheme.Scheme, apiextensions.Scheme, aggregatorscheme.Scheme}
+func (g *generic) schemes() []*runtime.Scheme {
+	return []*runtime.Scheme{legacyscheme.Scheme, apiextensions.Scheme, aggregatorscheme.Scheme, g.inspectScheme}
 }
 
 func (g *generic) openAPI() error {
-	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions)
-	namer := openapinamer.NewDefinitionNamer(schemes()...)
+	var err error
+	if g.inspectScheme, err = rest.NewScheme(); err != nil {
+		return err
+	}
+	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(definitions)
+	namer := openapinamer.NewDefinitionNamer(g.schemes()...)
 	g.config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
 	g.config.OpenAPIConfig.Info.Title = "Kubernetes"
 	g.config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)

@@ -16,6 +16,7 @@ import (
 	kubeoptions "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	"k8s.io/kubernetes/pkg/controlplane"
 
+	"github.com/kapi-dev/kapi/internal/inspect"
 	"github.com/kapi-dev/kapi/internal/storage"
 )
 
@@ -23,6 +24,7 @@ import (
 const (
 	LayerAggregator    = "aggregator"
 	LayerKubeAPIServer = "kube-apiserver"
+	LayerInspect       = "inspect"
 	LayerAPIExtensions = "apiextensions"
 	// LayerNotFound is the end of the chain: it answers 404.
 	LayerNotFound = "not-found"
@@ -37,6 +39,8 @@ type Config struct {
 	Backend *storage.Backend
 	// Services are the services that are reached at a fixed address.
 	Services ServiceMap
+	// Inspector is what the layer of inspect.kapi.dev serves.
+	Inspector *inspect.Inspector
 	// Observer is told each hop of a request; nil observes nothing.
 	Observer HopObserver
 	// GitVersion is the Kubernetes version that /version answers ("v1.37.2").
@@ -60,6 +64,7 @@ type Chain struct {
 
 // configs are the three upstream configurations before they are completed.
 type configs struct {
+	generic       *generic
 	kubeAPIs      *controlplane.Config
 	apiExtensions *apiextensions.Config
 	aggregator    *aggregator.Config
@@ -80,9 +85,14 @@ func New(cfg Config) (*Chain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerAPIExtensions, err)
 	}
+	inspectServer, err := newInspect(c.generic, c.kubeAPIs, cfg.Inspector,
+		observed(apiExtensionsServer.GenericAPIServer, LayerAPIExtensions, cfg.Observer))
+	if err != nil {
+		return nil, fmt.Errorf("building layer %s: %w", LayerInspect, err)
+	}
 	replaced := disableReplacedHooks(c.kubeAPIs.ControlPlane.Generic)
 	c.kubeAPIs.ControlPlane.Generic.SkipOpenAPIInstallation = true // serveOpenAPI does it
-	kubeAPIServer, err := c.kubeAPIs.Complete().New(observed(apiExtensionsServer.GenericAPIServer, LayerAPIExtensions, cfg.Observer))
+	kubeAPIServer, err := c.kubeAPIs.Complete().New(observed(abortable{inspectServer}, LayerInspect, cfg.Observer))
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
 	}
@@ -103,6 +113,7 @@ func New(cfg Config) (*Chain, error) {
 		Layers: []Layer{
 			{LayerAggregator, aggregatorServer.GenericAPIServer},
 			{LayerKubeAPIServer, kubeGeneric},
+			{LayerInspect, inspectServer},
 			{LayerAPIExtensions, apiExtensionsServer.GenericAPIServer},
 		},
 	}, nil
@@ -125,7 +136,7 @@ func newConfigs(cfg Config) (*configs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuring layer %s: %w", LayerAggregator, err)
 	}
-	return &configs{kubeAPIs, apiExtensionsConfig, aggregatorConfig}, nil
+	return &configs{generic, kubeAPIs, apiExtensionsConfig, aggregatorConfig}, nil
 }
 
 // Run serves until ctx is done, and then ends as upstream does: readyz fails,

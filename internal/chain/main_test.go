@@ -19,6 +19,7 @@ import (
 	"github.com/kapi-dev/kapi/internal/chain"
 	"github.com/kapi-dev/kapi/internal/etcd"
 	"github.com/kapi-dev/kapi/internal/globals"
+	"github.com/kapi-dev/kapi/internal/inspect"
 	"github.com/kapi-dev/kapi/internal/pki"
 	"github.com/kapi-dev/kapi/internal/storage"
 )
@@ -111,7 +112,7 @@ func (f *fixture) start() error {
 	}
 	backend := storage.New(storage.Config{Client: member.Client(), Endpoint: member.Endpoint(), Prefix: "/registry"})
 	f.hops.counts = map[string]int{}
-	f.chain, err = chain.New(chain.Config{Options: completed, Backend: backend, Observer: &f.hops, GitVersion: "v1.37.2"})
+	f.chain, err = chain.New(chain.Config{Options: completed, Backend: backend, Inspector: inspect.New(), Observer: &f.hops, GitVersion: "v1.37.2"})
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (h *hops) of(path string) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var layers []string
-	for _, layer := range []string{chain.LayerKubeAPIServer, chain.LayerAPIExtensions, chain.LayerNotFound} {
+	for _, layer := range []string{chain.LayerKubeAPIServer, chain.LayerInspect, chain.LayerAPIExtensions, chain.LayerNotFound} {
 		if h.counts[path+" "+layer] > 0 {
 			layers = append(layers, layer)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 )
 
 // versionPriority is the priority of one version inside its group.
@@ -46,5 +48,10 @@ func apiServicePriorities() map[schema.GroupVersion]apiserver.APIServicePriority
 			}
 		}
 	}
+	all[v1alpha1.SchemeGroupVersion] = apiserver.APIServicePriority{Group: inspectPriority, Version: 1}
 	return all
 }
+
+// inspectPriority puts the group behind all of upstream's: where short names
+// collide, theirs win.
+const inspectPriority = 1000

@@ -183,3 +183,10 @@ func (w *Watcher) Stop() {
 	defer w.lock.Unlock()
 	w.end()
 }
+
+// Dropped says whether the watcher was dropped since too many events waited.
+func (w *Watcher) Dropped() bool {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return w.dropped
+}

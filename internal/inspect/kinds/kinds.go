@@ -1,0 +1,170 @@
+// Package kinds is the table of the resources of inspect.kapi.dev: names, columns
+// and selectable fields of each. How a resource looks to a client is decided
+// here, and nothing else. It imports apimachinery and the types.
+package kinds
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
+	"github.com/kapi-dev/kapi/internal/inspect/store"
+)
+
+// Category is the name that stands for all resources but the busy ones:
+// `kubectl get kapi`.
+const Category = "kapi"
+
+// Kind describes one resource.
+type Kind struct {
+	// Resource and Singular are its names in URLs and on the command line.
+	Resource, Singular string
+	// Kind is the kind of its objects.
+	Kind string
+	// ShortNames are further names on the command line.
+	ShortNames []string
+	// Busy keeps the resource out of the category: it has too many objects to be
+	// listed along with others.
+	Busy bool
+	// New and NewList make empty objects.
+	New, NewList func() runtime.Object
+	// Columns are those of a table, after the name.
+	Columns []Column
+	// Fields are the selectable fields besides metadata.name, by their paths.
+	Fields map[string]func(store.Object) string
+}
+
+// Column is one column of a table.
+type Column struct {
+	// Name is the heading.
+	Name string
+	// Type is an OpenAPI type: string, integer or boolean.
+	Type string
+	// Doc says what it shows.
+	Doc string
+	// Wide columns are shown only with -o wide.
+	Wide bool
+	// Cell returns the value, of the column's type.
+	Cell func(store.Object) any
+}
+
+// All returns all resources that can be listed, in the order in which a request
+// meets what they show.
+func All() []Kind {
+	var all []Kind
+	for _, group := range [][]Kind{chainKinds(), authKinds(), startKinds(), resourceKinds(), requestKinds(), partKinds()} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+// column is a column over one type of objects.
+func column[T store.Object](name, kind, doc string, cell func(T) any) Column {
+	return Column{Name: name, Type: kind, Doc: doc, Cell: func(object store.Object) any { return cell(object.(T)) }}
+}
+
+func wide[T store.Object](name, kind, doc string, cell func(T) any) Column {
+	c := column(name, kind, doc, cell)
+	c.Wide = true
+	return c
+}
+
+func field[T store.Object](value func(T) string) func(store.Object) string {
+	return func(object store.Object) string { return value(object.(T)) }
+}
+
+func toString(value bool) string { return strconv.FormatBool(value) }
+
+// took writes a duration with three digits: 740µs, 12.3ms, 1.24s, 3m20s.
+func took(d metav1.Duration) string {
+	value := d.Duration
+	switch {
+	case value == 0:
+		return "0"
+	case value < time.Millisecond:
+		return value.Round(time.Microsecond).String()
+	case value < 10*time.Millisecond:
+		return value.Round(10 * time.Microsecond).String()
+	case value < 100*time.Millisecond:
+		return value.Round(100 * time.Microsecond).String()
+	case value < time.Second:
+		return value.Round(time.Millisecond).String()
+	case value < time.Minute:
+		return value.Round(10 * time.Millisecond).String()
+	default:
+		return value.Round(time.Second).String()
+	}
+}
+
+func optional(d *metav1.Duration) string {
+	if d == nil {
+		return ""
+	}
+	return took(*d)
+}
+
+// ago writes how long ago a time was, as kubectl does.
+func ago(at *metav1.MicroTime) string {
+	if at == nil || at.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(time.Since(at.Time))
+}
+
+// size writes bytes in binary units: 940, 12Ki, 1.4Mi; unknown ones as "?".
+func size(bytes int64) string {
+	if bytes < 0 {
+		return "?"
+	}
+	value, unit := float64(bytes), ""
+	for _, next := range []string{"Ki", "Mi", "Gi", "Ti"} {
+		if value < 1024 {
+			break
+		}
+		value, unit = value/1024, next
+	}
+	if unit == "" || value >= 10 {
+		return strconv.FormatFloat(value, 'f', 0, 64) + unit
+	}
+	return strconv.FormatFloat(value, 'f', 1, 64) + unit
+}
+
+func count(n int64) any {
+	if n < 0 {
+		return "?"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// codes writes counts by status code: "403:12 429:3".
+func codes(counts []v1alpha1.StatusCount) string {
+	parts := make([]string, 0, len(counts))
+	for _, c := range counts {
+		parts = append(parts, strconv.Itoa(int(c.Code))+":"+strconv.FormatInt(c.Count, 10))
+	}
+	return strings.Join(parts, " ")
+}
+
+func list(values []string) string { return strings.Join(values, ",") }
+
+// short cuts a text to one line of at most this many characters.
+func short(text string, most int) string {
+	text, _, _ = strings.Cut(text, "\n")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// core gives the group without a name one that can be seen.
+func core(group string) string {
+	if group == "" {
+		return "core"
+	}
+	return group
+}

@@ -1,0 +1,68 @@
+package kinds
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
+	"github.com/kapi-dev/kapi/internal/inspect/store"
+)
+
+func v1Duration(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d} }
+
+func partKinds() []Kind {
+	type member = *v1alpha1.EtcdMember
+	type controller = *v1alpha1.Controller
+	return []Kind{
+		{
+			Resource: "etcdmembers", Singular: "etcdmember", Kind: "EtcdMember", ShortNames: []string{"etcd"},
+			New:     func() runtime.Object { return &v1alpha1.EtcdMember{} },
+			NewList: func() runtime.Object { return &v1alpha1.EtcdMemberList{} },
+			Columns: []Column{
+				column("Version", "string", "Version of etcd", func(o member) any { return o.Status.Version }),
+				column("Leader", "boolean", "Whether it leads", func(o member) any { return o.Status.Leader }),
+				column("Revision", "integer", "Changes of the store", func(o member) any { return o.Status.Revision }),
+				column("Size", "string", "Size of the database file", func(o member) any { return size(o.Status.DBSize) }),
+				column("In-Use", "string", "How much of it holds data", func(o member) any { return size(o.Status.DBSizeInUse) }),
+				column("Quota", "string", "Size at which writes are refused", func(o member) any { return size(o.Status.Quota) }),
+				column("No-Space-In", "string", "When the quota will be reached", func(o member) any {
+					if o.Status.NoSpaceAt == nil {
+						return "never"
+					}
+					return duration.HumanDuration(max(time.Until(o.Status.NoSpaceAt.Time), 0))
+				}),
+				column("Alarms", "string", "Alarms that are raised", func(o member) any { return list(o.Status.Alarms) }),
+				wide("Per-Hour", "string", "Growth of the data", func(o member) any { return growth(o.Status.BytesPerHour) }),
+				wide("Fsync-P99", "string", "99th percentile of a sync of the log", func(o member) any { return p99(o.Status.Fsync) }),
+				wide("Commit-P99", "string", "99th percentile of a commit", func(o member) any { return p99(o.Status.Commit) }),
+				wide("Term", "integer", "Elections so far", func(o member) any { return o.Status.RaftTerm }),
+				wide("Endpoint", "string", "How it is reached", func(o member) any { return o.Spec.Endpoint }),
+			},
+		},
+		{
+			Resource: "controllers", Singular: "controller", Kind: "Controller",
+			New:     func() runtime.Object { return &v1alpha1.Controller{} },
+			NewList: func() runtime.Object { return &v1alpha1.ControllerList{} },
+			Columns: []Column{
+				column("Enabled", "boolean", "Whether it runs", func(o controller) any { return o.Spec.Enabled }),
+				column("Leader", "boolean", "Whether this server runs it", func(o controller) any { return o.Status.Leader }),
+				column("Queue", "integer", "Keys that wait", func(o controller) any { return o.Status.QueueDepth }),
+				column("Retries", "integer", "Keys that were put back", func(o controller) any { return o.Status.Retries }),
+				column("Last-Error", "string", "The last error", func(o controller) any { return short(o.Status.LastError, 60) }),
+			},
+			Fields: map[string]func(store.Object) string{
+				"spec.enabled": field(func(o controller) string { return toString(o.Spec.Enabled) }),
+			},
+		},
+	}
+}
+
+func p99(latency *v1alpha1.Latency) string {
+	if latency == nil {
+		return ""
+	}
+	return took(latency.P99)
+}
