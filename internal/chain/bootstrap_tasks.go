@@ -12,9 +12,11 @@ import (
 	"k8s.io/component-helpers/auth/rbac/reconciliation"
 	schedulingv1 "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
+
+	"github.com/kapi-dev/kapi/internal/inspect"
 )
 
-// rbacTasks reconcile the default roles and bindings. The first stage moves
+// rbacTasks reconcile the default roles and bindings, and kapi's own. The first stage moves
 // what an older version has stored under other names: it must be done before
 // the roles themselves are created.
 // Source: k8s.io/kubernetes/pkg/registry/rbac/rest/storage_rbac.go.
@@ -33,7 +35,7 @@ func rbacTasks(ctx context.Context, client kubernetes.Interface) ([][]task, erro
 			return copyBinding(ctx, client, from, template)
 		}})
 	}
-	for _, role := range slices.Concat(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles()) {
+	for _, role := range slices.Concat(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles(), inspect.ClusterRoles()) {
 		roles = append(roles, stored.reconcileRole("clusterrole", reconciliation.ClusterRoleRuleOwner{ClusterRole: &role},
 			reconciliation.ClusterRoleModifier{Client: rbac.ClusterRoles()}))
 	}

@@ -5142,7 +5142,7 @@ func schema_internal_apis_inspect_v1alpha1_ServerLayerStatus(ref common.Referenc
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ServerLayerStatus is what a layer has done since the server started.",
+				Description: "ServerLayerStatus is what a layer has done since the server started. At all times requestsReceived is the sum of those answered, passed on, abandoned and in flight.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"requestsReceived": {
@@ -5164,6 +5164,14 @@ func schema_internal_apis_inspect_v1alpha1_ServerLayerStatus(ref common.Referenc
 					"requestsPassedOn": {
 						SchemaProps: spec.SchemaProps{
 							Description: "requestsPassedOn is how many it has passed on to its delegate.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"requestsAbandoned": {
+						SchemaProps: spec.SchemaProps{
+							Description: "requestsAbandoned is how many were in the layer when a filter answered for it (a timeout), or the connection was given up.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -5230,7 +5238,7 @@ func schema_internal_apis_inspect_v1alpha1_ServerLayerStatus(ref common.Referenc
 						},
 					},
 				},
-				Required: []string{"requestsReceived", "requestsAnswered", "requestsPassedOn", "requestsInFlight"},
+				Required: []string{"requestsReceived", "requestsAnswered", "requestsPassedOn", "requestsAbandoned", "requestsInFlight"},
 			},
 		},
 		Dependencies: []string{

@@ -35,7 +35,8 @@ type ServerLayerSpec struct {
 	WebServices []string `json:"webServices,omitempty"`
 }
 
-// ServerLayerStatus is what a layer has done since the server started.
+// ServerLayerStatus is what a layer has done since the server started. At all
+// times requestsReceived is the sum of those answered, passed on, abandoned and in flight.
 type ServerLayerStatus struct {
 	// requestsReceived is how many requests have entered the layer.
 	RequestsReceived int64 `json:"requestsReceived"`
@@ -43,6 +44,9 @@ type ServerLayerStatus struct {
 	RequestsAnswered int64 `json:"requestsAnswered"`
 	// requestsPassedOn is how many it has passed on to its delegate.
 	RequestsPassedOn int64 `json:"requestsPassedOn"`
+	// requestsAbandoned is how many were in the layer when a filter answered for it
+	// (a timeout), or the connection was given up.
+	RequestsAbandoned int64 `json:"requestsAbandoned"`
 	// requestsProxied is how many of the answered ones came from an aggregated server.
 	RequestsProxied int64 `json:"requestsProxied,omitempty"`
 	// requestsInFlight is how many are in the layer, or further in, now.

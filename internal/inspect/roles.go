@@ -1,0 +1,50 @@
+package inspect
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
+	"github.com/kapi-dev/kapi/internal/inspect/kinds"
+)
+
+// Names of the ClusterRoles that kapi creates.
+const (
+	// RoleInspect reads all resources but those of RoleRequests; it is part of view.
+	RoleInspect = "kapi:inspect"
+	// RoleRequests reads request traces and asks for route explanations. They can
+	// show names of secrets, so it is part of no other role.
+	RoleRequests = "kapi:inspect-requests"
+)
+
+const (
+	traces       = "requesttraces"
+	explanations = "routeexplanations"
+)
+
+// ClusterRoles returns the roles of the group.
+func ClusterRoles() []rbacv1.ClusterRole {
+	var readable []string
+	for _, kind := range kinds.All() {
+		if kind.Resource != traces {
+			readable = append(readable, kind.Resource)
+		}
+	}
+	read := []string{"get", "list", "watch"}
+	groups := []string{v1alpha1.GroupName}
+	labels := map[string]string{"kubernetes.io/bootstrapping": "rbac-defaults"}
+	toView := map[string]string{"kubernetes.io/bootstrapping": "rbac-defaults", "rbac.authorization.k8s.io/aggregate-to-view": "true"}
+	return []rbacv1.ClusterRole{
+		{
+			ObjectMeta: metav1.ObjectMeta{Name: RoleInspect, Labels: toView},
+			Rules:      []rbacv1.PolicyRule{{Verbs: read, APIGroups: groups, Resources: readable}},
+		},
+		{
+			ObjectMeta: metav1.ObjectMeta{Name: RoleRequests, Labels: labels},
+			Rules: []rbacv1.PolicyRule{
+				{Verbs: read, APIGroups: groups, Resources: []string{traces}},
+				{Verbs: []string{"create"}, APIGroups: groups, Resources: []string{explanations}},
+			},
+		},
+	}
+}
