@@ -12,6 +12,7 @@ type Config struct {
 	ServiceMap    []ServiceMapping `json:"serviceMap"`
 	Manifests     []string         `json:"manifests"`
 	KubeAPIServer KubeAPIServer    `json:"kubeAPIServer"`
+	Inspect       Inspect          `json:"inspect"`
 	Lifecycle     Lifecycle        `json:"lifecycle"`
 	Log           Log              `json:"log"`
 }
@@ -59,6 +60,21 @@ type Flag struct {
 // String returns the flag as it is typed: --name=value.
 func (f Flag) String() string { return "--" + f.Name + "=" + f.Value }
 
+// Inspect is what the server remembers of itself, for inspect.kapi.dev.
+type Inspect struct {
+	// Observe puts an observer around every filter and layer. Without it the
+	// handler chain is upstream's own, and there are no counters and no traces.
+	Observe bool `json:"observe"`
+	// Traces is how many requests are kept.
+	Traces int `json:"traces"`
+	// NotableTraces is how many slow or failed requests are kept beside those.
+	NotableTraces int `json:"notableTraces"`
+	// SlowerThan is the duration from which a request counts as slow.
+	SlowerThan Duration `json:"slowerThan"`
+	// WatchRate is how many traces a second one watch of them gets at most.
+	WatchRate int `json:"watchRate"`
+}
+
 // Lifecycle is starting and stopping.
 type Lifecycle struct {
 	// StopTimeout bounds the whole orderly stop.
@@ -89,6 +105,7 @@ func Default() Config {
 	return Config{
 		Server:    Server{BindAddress: "127.0.0.1", SecurePort: 6443},
 		Etcd:      Etcd{Prefix: "/registry", QuotaBytes: 8 << 30},
+		Inspect:   Inspect{Observe: true, Traces: 2000, NotableTraces: 500, SlowerThan: Duration(time.Second), WatchRate: 500},
 		Lifecycle: Lifecycle{StopTimeout: Duration(30 * time.Second)},
 		Log:       Log{Format: LogText},
 	}

@@ -39,6 +39,7 @@ const (
 	groupGeneral   = "kapi"
 	groupServing   = "kapi serving"
 	groupEtcd      = "kapi etcd"
+	groupInspect   = "kapi inspect"
 	groupLifecycle = "kapi lifecycle"
 	groupLog       = "kapi log"
 )
@@ -77,6 +78,17 @@ func Keys() []Key {
 		{Path: "manifests", Flag: "manifests", Group: groupGeneral, kind: pathsKind(),
 			Usage: "YAML `file-or-directory` to apply at the start; repeatable.", Want: "paths of files and directories"},
 		{Path: keyKubeFlags, kind: kubeFlagsKind(), Want: "{name, value} with a kube-apiserver flag's name, without dashes, that kapi has no key of its own for"},
+
+		{Path: "inspect.observe", Flag: "inspect-observe", Group: groupInspect, kind: boolKind(),
+			Usage: "Observe every filter and layer; without it there are no request counters and no traces.", Want: "true or false"},
+		{Path: "inspect.traces", Flag: "inspect-traces", Group: groupInspect, kind: intKind(),
+			Usage: "Number of requests whose traces are kept.", Want: "a number from 1 to 100000"},
+		{Path: "inspect.notableTraces", Flag: "inspect-notable-traces", Group: groupInspect, kind: intKind(),
+			Usage: "Number of slow or failed requests whose traces are kept beside those.", Want: "a number from 0 to 100000"},
+		{Path: "inspect.slowerThan", Flag: "inspect-slower-than", Group: groupInspect, kind: durationKind(),
+			Usage: "Duration from which a request counts as slow.", Want: "a duration above zero, such as 500ms or 1s"},
+		{Path: "inspect.watchRate", Flag: "inspect-watch-rate", Group: groupInspect, kind: intKind(),
+			Usage: "Number of traces a second that one watch of them gets at most.", Want: "a number from 1 to 100000"},
 
 		{Path: "lifecycle.stopTimeout", Flag: "stop-timeout", Group: groupLifecycle, kind: durationKind(),
 			Usage: "Longest time for an orderly stop.", Want: "a duration above zero, such as 30s or 2m"},

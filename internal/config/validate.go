@@ -61,6 +61,11 @@ func rules() []rule {
 		}},
 		{key: keyKubeFlags, bad: badKubeFlags},
 
+		{key: "inspect.traces", bad: outside(1, mostTraces, func(i Inspect) int { return i.Traces })},
+		{key: "inspect.notableTraces", bad: outside(0, mostTraces, func(i Inspect) int { return i.NotableTraces })},
+		{key: "inspect.slowerThan", bad: one(func(c Config) (bool, any) { return c.Inspect.SlowerThan <= 0, c.Inspect.SlowerThan })},
+		{key: "inspect.watchRate", bad: outside(1, mostTraces, func(i Inspect) int { return i.WatchRate })},
+
 		{key: "lifecycle.stopTimeout", bad: one(func(c Config) (bool, any) { return c.Lifecycle.StopTimeout <= 0, c.Lifecycle.StopTimeout })},
 		{key: "lifecycle.readyFile", with: []string{"lifecycle.pidFile"}, bad: one(func(c Config) (bool, any) {
 			l := c.Lifecycle
@@ -72,6 +77,14 @@ func rules() []rule {
 			return c.Log.Verbosity < 0 || c.Log.Verbosity > math.MaxInt32, c.Log.Verbosity
 		})},
 	}
+}
+
+// mostTraces bounds memory: a trace takes about 2 KiB.
+const mostTraces = 100_000
+
+// outside finds a number that is not between least and most.
+func outside(least, most int, value func(Inspect) int) func(Config) []string {
+	return one(func(c Config) (bool, any) { n := value(c.Inspect); return n < least || n > most, n })
 }
 
 // Validate checks values and their combinations, not what they point to. All

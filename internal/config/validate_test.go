@@ -66,6 +66,11 @@ func TestValidate(t *testing.T) {
 		{"owned flag", func(c *Config) { c.KubeAPIServer.Flags = []Flag{{"secure-port", "1"}, {"logging_format", "json"}} },
 			slices.Repeat([]string{"kubeAPIServer.flags"}, 2)},
 
+		{"no traces", func(c *Config) { c.Inspect.Traces = 0 }, []string{"inspect.traces"}},
+		{"too many traces", func(c *Config) { c.Inspect.Traces = 100_001 }, []string{"inspect.traces"}},
+		{"fewer than no notable traces", func(c *Config) { c.Inspect.NotableTraces = -1 }, []string{"inspect.notableTraces"}},
+		{"every request slow", func(c *Config) { c.Inspect.SlowerThan = 0 }, []string{"inspect.slowerThan"}},
+		{"no watch rate", func(c *Config) { c.Inspect.WatchRate = 0 }, []string{"inspect.watchRate"}},
 		{"no stop timeout", func(c *Config) { c.Lifecycle.StopTimeout = 0 }, []string{"lifecycle.stopTimeout"}},
 		{"negative stop timeout", func(c *Config) { c.Lifecycle.StopTimeout = Duration(-time.Second) }, []string{"lifecycle.stopTimeout"}},
 		{"two files", func(c *Config) { c.Lifecycle.ReadyFile, c.Lifecycle.PIDFile = "a", "b" }, nil},
