@@ -75,16 +75,30 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 			CompactionInterval: compaction, HealthTimeout: health, ReadyTimeout: ready,
 		})
 	}
-	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, Inspector: inspect.New(), GitVersion: gitVersion()}, nil
+	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, GitVersion: gitVersion(),
+		Inspect: s.inspectOptions(), Given: s.given()}, nil
+}
+
+// given says which flags of kube-apiserver the user has given.
+func (s *server) given() func(flag string) bool {
+	given := map[string]bool{}
+	for _, flag := range s.cfg.KubeAPIServer.Flags {
+		given[flag.Name] = true
+	}
+	return func(flag string) bool { return given[flag] }
+}
+
+func (s *server) inspectOptions() inspect.Options {
+	c := s.cfg.Inspect
+	return inspect.Options{
+		Observe: c.Observe, Traces: c.Traces, NotableTraces: c.NotableTraces,
+		SlowerThan: c.SlowerThan.Std(), WatchRate: c.WatchRate,
+	}
 }
 
 // setFlags puts kapi's defaults, kapi's own keys and the given flags into
 // force, in this order.
 func (s *server) setFlags() error {
-	given := map[string]bool{}
-	for _, flag := range s.cfg.KubeAPIServer.Flags {
-		given[flag.Name] = true
-	}
 	err := s.kube.Default(chain.Paths{
 		ClusterCA: s.pki.ClusterCA.Cert, FrontProxyCA: s.pki.FrontProxyCA.Cert,
 		ServingCert: s.pki.Serving.Cert, ServingKey: s.pki.Serving.Key,
@@ -92,7 +106,7 @@ func (s *server) setFlags() error {
 		ServiceAccountKey: s.pki.ServiceAccountKey, ServiceAccountPub: s.pki.ServiceAccountPub,
 		EtcdServers: s.endpoints,
 		Loopback:    s.loopback(),
-	}, func(flag string) bool { return given[flag] })
+	}, s.given())
 	if err != nil {
 		return err
 	}

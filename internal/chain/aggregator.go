@@ -14,13 +14,14 @@ import (
 
 // newAggregatorConfig configures the outermost layer: APIServices, and the
 // proxy to the servers that they name.
-func newAggregatorConfig(cfg Config, kube *controlplane.Config, services aggregator.ServiceResolver, initializers []admission.PluginInitializer) (*aggregator.Config, error) {
+func newAggregatorConfig(cfg Config, h *handlers, kube *controlplane.Config, services aggregator.ServiceResolver, initializers []admission.PluginInitializer) (*aggregator.Config, error) {
 	config, err := controlplaneapiserver.CreateAggregatorConfig(*kube.ControlPlane.Generic, cfg.Options.CompletedOptions,
 		kube.ControlPlane.VersionedInformers, services, kube.ControlPlane.ProxyTransport,
 		kube.ControlPlane.PeerProxy, initializers)
 	if err != nil {
 		return nil, err
 	}
+	config.GenericConfig.BuildHandlerChainFunc = h.build
 	if len(cfg.Services) > 0 {
 		config.GenericConfig.SharedInformerFactory = mappedInformers{config.GenericConfig.SharedInformerFactory, cfg.Services}
 	}

@@ -9,10 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/chain"
+	"github.com/kapi-dev/kapi/internal/inspect/requests"
 )
 
 func TestLayersOutermostFirst(t *testing.T) {
@@ -36,19 +40,19 @@ func TestHops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kube, lid, extensions, none := chain.LayerKubeAPIServer, chain.LayerInspect, chain.LayerAPIExtensions, chain.LayerNotFound
+	first, kube, lid, extensions, none := chain.LayerAggregator, chain.LayerKubeAPIServer, chain.LayerInspect, chain.LayerAPIExtensions, chain.LayerNotFound
 	for _, test := range []struct {
 		path   string
 		status int
 		hops   []string
 	}{
-		{"/apis/apiregistration.k8s.io/v1/apiservices/v1.apps", 200, nil},
-		{"/api/v1/namespaces/hop-kube", 404, []string{kube}},
-		{"/apis/apps/v1/namespaces/hop/deployments", 200, []string{kube}},
-		{"/apis/inspect.kapi.dev/v1alpha1/filters", 200, []string{kube, lid}},
-		{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", 200, []string{kube, lid, extensions}},
-		{"/apis/hop.example.com/v1/things", 404, []string{kube, lid, extensions, none}},
-		{"/hop-nowhere", 404, []string{kube, lid, extensions, none}},
+		{"/apis/apiregistration.k8s.io/v1/apiservices/v1.apps", 200, []string{first}},
+		{"/api/v1/namespaces/hop-kube", 404, []string{first, kube}},
+		{"/apis/apps/v1/namespaces/hop/deployments", 200, []string{first, kube}},
+		{"/apis/inspect.kapi.dev/v1alpha1/filters", 200, []string{first, kube, lid}},
+		{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", 200, []string{first, kube, lid, extensions}},
+		{"/apis/hop.example.com/v1/things", 404, []string{first, kube, lid, extensions, none}},
+		{"/hop-nowhere", 404, []string{first, kube, lid, extensions, none}},
 	} {
 		t.Run(test.path, func(t *testing.T) {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.config.Host+test.path, nil)
@@ -66,11 +70,34 @@ func TestHops(t *testing.T) {
 			if response.StatusCode != test.status {
 				t.Errorf("status is %d, want %d", response.StatusCode, test.status)
 			}
-			if got := f.hops.of(test.path); !slices.Equal(got, test.hops) {
+			if got := f.hops(t, response.Header.Get("Audit-Id")); !slices.Equal(got, test.hops) {
 				t.Errorf("hops are %v, want %v", got, test.hops)
 			}
 		})
 	}
+}
+
+// hops returns the layers that a request has come through, from its trace.
+func (f *fixture) hops(t *testing.T, auditID string) []string {
+	t.Helper()
+	client, err := dynamic.NewForConfig(f.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces := client.Resource(v1alpha1.SchemeGroupVersion.WithResource("requesttraces"))
+	list, err := traces.List(t.Context(), metav1.ListOptions{FieldSelector: "spec.auditID=" + auditID, LabelSelector: requests.LabelInspect + "!=none"})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("%d traces of request %s: %v", len(list.Items), auditID, err)
+	}
+	var trace v1alpha1.RequestTrace
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[0].Object, &trace); err != nil {
+		t.Fatal(err)
+	}
+	var layers []string
+	for _, hop := range trace.Status.Hops {
+		layers = append(layers, hop.Layer)
+	}
+	return layers
 }
 
 func TestVersionIsThatOfTheModule(t *testing.T) {

@@ -2,30 +2,64 @@ package chain
 
 import (
 	"maps"
-	"net/http"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/kube-openapi/pkg/common"
-	"k8s.io/kubernetes/pkg/controlplane"
 	generatedopenapi "k8s.io/kubernetes/pkg/generated/openapi"
 
 	inspectopenapi "github.com/kapi-dev/kapi/internal/apis/inspect/openapi"
 	"github.com/kapi-dev/kapi/internal/inspect"
-	"github.com/kapi-dev/kapi/internal/inspect/rest"
+	"github.com/kapi-dev/kapi/internal/inspect/auth/configured"
 )
+
+// layerNames are all layers, outermost first, with the end of the chain.
+func layerNames() []string {
+	return []string{LayerAggregator, LayerKubeAPIServer, LayerInspect, LayerAPIExtensions, LayerNotFound}
+}
+
+// newInspector makes the observers, and puts those into the configuration that
+// must be there before anything is built from it.
+func newInspector(cfg Config, g *generic) (*inspect.Inspector, error) {
+	authentication, err := configured.NewAuthentication(cfg.Options.Authentication, cfg.Given)
+	if err != nil {
+		return nil, err
+	}
+	authorization, err := configured.NewAuthorization(cfg.Options.Authorization, cfg.Given)
+	if err != nil {
+		return nil, err
+	}
+	plugins, err := configured.Plugins(cfg.Options.Admission, cfg.Given)
+	if err != nil {
+		return nil, err
+	}
+	inspector := inspect.New(inspect.Config{
+		Options:             cfg.Inspect,
+		ServerID:            g.config.APIServerID,
+		Layers:              layerNames(),
+		MaxRequestBodyBytes: g.config.MaxRequestBodyBytes,
+		LongRunning:         g.config.LongRunningFunc,
+		Authentication:      authentication,
+		Authorization:       authorization,
+		Plugins:             plugins,
+	})
+	g.config.Authorization.Authorizer = inspector.Authorizer(g.config.Authorization.Authorizer)
+	decorated := cfg.Options.Admission.GenericAdmission
+	decorated.Decorators = inspector.Decorators(decorated.Decorators)
+	return inspector, nil
+}
 
 // newInspect builds the layer that serves inspect.kapi.dev: a server of its own,
 // made from a copy of the generic configuration the way apiextensions' is. It
 // stores nothing in etcd.
-func newInspect(g *generic, kube *controlplane.Config, inspector *inspect.Inspector, delegate genericapiserver.DelegationTarget) (*genericapiserver.GenericAPIServer, error) {
-	config := *kube.ControlPlane.Generic
+func newInspect(c *configs, delegate genericapiserver.DelegationTarget) (*genericapiserver.GenericAPIServer, error) {
+	config := *c.kubeAPIs.ControlPlane.Generic
 	config.PostStartHooks = map[string]genericapiserver.PostStartHookConfigEntry{}
 	config.RESTOptionsGetter = nil
-	server, err := config.Complete(kube.ControlPlane.VersionedInformers).New(LayerInspect, delegate)
+	server, err := config.Complete(c.kubeAPIs.ControlPlane.VersionedInformers).New(LayerInspect, delegate)
 	if err != nil {
 		return nil, err
 	}
-	return server, server.InstallAPIGroup(inspector.GroupInfo(g.inspectScheme))
+	return server, server.InstallAPIGroup(c.inspector.GroupInfo(c.generic.inspectScheme))
 }
 
 // definitions are the OpenAPI definitions of all layers. The v3 configuration
@@ -37,12 +71,12 @@ func definitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefiniti
 	return all
 }
 
-// abortable lets the layer end watches that nobody reads.
-type abortable struct {
-	genericapiserver.DelegationTarget
-}
-
-// UnprotectedHandler implements genericapiserver.DelegationTarget.
-func (a abortable) UnprotectedHandler() http.Handler {
-	return rest.Abortable(a.DelegationTarget.UnprotectedHandler())
+// inspected is the finished server, for the observers that look at it.
+func (c *configs) inspected(layers []Layer) inspect.Target {
+	target := inspect.Target{Layers: layers}
+	if c.kubeAPIs.ControlPlane.Generic.FlowControl != nil {
+		flowControl := c.generic.informers.Flowcontrol().V1()
+		target.FlowSchemas, target.PriorityLevels = flowControl.FlowSchemas().Lister(), flowControl.PriorityLevelConfigurations().Lister()
+	}
+	return target
 }

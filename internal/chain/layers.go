@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
@@ -11,12 +12,13 @@ import (
 	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/notfoundhandler"
-	"k8s.io/client-go/rest"
+	clientrest "k8s.io/client-go/rest"
 	aggregator "k8s.io/kube-aggregator/pkg/apiserver"
 	kubeoptions "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	"k8s.io/kubernetes/pkg/controlplane"
 
 	"github.com/kapi-dev/kapi/internal/inspect"
+	"github.com/kapi-dev/kapi/internal/inspect/rest"
 	"github.com/kapi-dev/kapi/internal/storage"
 )
 
@@ -39,19 +41,16 @@ type Config struct {
 	Backend *storage.Backend
 	// Services are the services that are reached at a fixed address.
 	Services ServiceMap
-	// Inspector is what the layer of inspect.kapi.dev serves.
-	Inspector *inspect.Inspector
-	// Observer is told each hop of a request; nil observes nothing.
-	Observer HopObserver
+	// Inspect says what the layer of inspect.kapi.dev remembers.
+	Inspect inspect.Options
+	// Given says whether a flag was given, and is no default; nil means that none was.
+	Given func(flag string) bool
 	// GitVersion is the Kubernetes version that /version answers ("v1.37.2").
 	GitVersion string
 }
 
 // Layer is one server of the chain.
-type Layer struct {
-	Name   string
-	Server *genericapiserver.GenericAPIServer
-}
+type Layer = inspect.Layer
 
 // Chain is the built server chain. It is built by New, and serves in Run.
 type Chain struct {
@@ -59,12 +58,16 @@ type Chain struct {
 	Layers []Layer
 
 	aggregator *aggregator.APIAggregator
+	handlers   *handlers
+	inspector  *inspect.Inspector
 	stopping   <-chan struct{}
 }
 
 // configs are the three upstream configurations before they are completed.
 type configs struct {
 	generic       *generic
+	inspector     *inspect.Inspector
+	handlers      *handlers
 	kubeAPIs      *controlplane.Config
 	apiExtensions *apiextensions.Config
 	aggregator    *aggregator.Config
@@ -81,62 +84,86 @@ func New(cfg Config) (*Chain, error) {
 		notfoundhandler.New(c.kubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey))
 
 	// Innermost first: a server takes its delegate when it is made.
-	apiExtensionsServer, err := c.apiExtensions.Complete().New(observed(notFound, LayerNotFound, cfg.Observer))
+	apiExtensionsServer, err := c.apiExtensions.Complete().New(c.layer(LayerNotFound, notFound))
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerAPIExtensions, err)
 	}
-	inspectServer, err := newInspect(c.generic, c.kubeAPIs, cfg.Inspector,
-		observed(apiExtensionsServer.GenericAPIServer, LayerAPIExtensions, cfg.Observer))
+	inspectServer, err := newInspect(c, c.layer(LayerAPIExtensions, apiExtensionsServer.GenericAPIServer))
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerInspect, err)
 	}
-	replaced := disableReplacedHooks(c.kubeAPIs.ControlPlane.Generic)
-	c.kubeAPIs.ControlPlane.Generic.SkipOpenAPIInstallation = true // serveOpenAPI does it
-	kubeAPIServer, err := c.kubeAPIs.Complete().New(observed(abortable{inspectServer}, LayerInspect, cfg.Observer))
+	kubeAPIServer, err := newKubeAPIServer(c, c.layer(LayerInspect, wrapped{inspectServer, rest.Abortable}))
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
 	}
-	kubeGeneric := kubeAPIServer.ControlPlane.GenericAPIServer
-	if err := addBootstrapHooks(kubeGeneric, c.kubeAPIs, replaced); err != nil {
-		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
-	}
-	if err := serveOpenAPI(kubeGeneric, c.kubeAPIs.ControlPlane.Generic.OpenAPIConfig, c.kubeAPIs.ControlPlane.Generic.OpenAPIV3Config); err != nil {
-		return nil, fmt.Errorf("building layer %s: %w", LayerKubeAPIServer, err)
-	}
-	aggregatorServer, err := newAggregator(c.aggregator, observed(kubeGeneric, LayerKubeAPIServer, cfg.Observer), apiExtensionsServer, c.apiExtensions)
+	aggregatorServer, err := newAggregator(c.aggregator, c.layer(LayerKubeAPIServer, kubeAPIServer), apiExtensionsServer, c.apiExtensions)
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerAggregator, err)
 	}
-	return &Chain{
+	chain := &Chain{
 		aggregator: aggregatorServer,
+		handlers:   c.handlers,
+		inspector:  c.inspector,
 		stopping:   c.aggregator.GenericConfig.ShutdownInitiatedNotify(),
 		Layers: []Layer{
-			{LayerAggregator, aggregatorServer.GenericAPIServer},
-			{LayerKubeAPIServer, kubeGeneric},
-			{LayerInspect, inspectServer},
-			{LayerAPIExtensions, apiExtensionsServer.GenericAPIServer},
+			{Name: LayerAggregator, Server: aggregatorServer.GenericAPIServer},
+			{Name: LayerKubeAPIServer, Server: kubeAPIServer},
+			{Name: LayerInspect, Server: inspectServer},
+			{Name: LayerAPIExtensions, Server: apiExtensionsServer.GenericAPIServer},
 		},
-	}, nil
+	}
+	c.inspector.Attach(c.inspected(chain.Layers))
+	return chain, nil
+}
+
+// newKubeAPIServer builds the layer with the built-in groups.
+func newKubeAPIServer(c *configs, delegate genericapiserver.DelegationTarget) (*genericapiserver.GenericAPIServer, error) {
+	config := c.kubeAPIs.ControlPlane.Generic
+	replaced := disableReplacedHooks(config)
+	config.SkipOpenAPIInstallation = true // serveOpenAPI does it
+	server, err := c.kubeAPIs.Complete().New(delegate)
+	if err != nil {
+		return nil, err
+	}
+	generic := server.ControlPlane.GenericAPIServer
+	if err := addBootstrapHooks(generic, c.kubeAPIs, replaced); err != nil {
+		return nil, err
+	}
+	return generic, serveOpenAPI(generic, config.OpenAPIConfig, config.OpenAPIV3Config)
+}
+
+// layer returns target with each request that it gets reported as a hop.
+func (c *configs) layer(name string, target genericapiserver.DelegationTarget) genericapiserver.DelegationTarget {
+	return wrapped{target, func(next http.Handler) http.Handler { return c.inspector.Layer(name, next) }}
 }
 
 func newConfigs(cfg Config) (*configs, error) {
+	if cfg.Given == nil {
+		cfg.Given = func(string) bool { return false }
+	}
 	generic, err := newGeneric(cfg)
 	if err != nil {
 		return nil, err
+	}
+	inspector, err := newInspector(cfg, generic)
+	if err != nil {
+		return nil, fmt.Errorf("configuring layer %s: %w", LayerInspect, err)
 	}
 	kubeAPIs, services, initializers, err := newKubeAPIs(cfg, generic)
 	if err != nil {
 		return nil, fmt.Errorf("configuring layer %s: %w", LayerKubeAPIServer, err)
 	}
+	kubeAPIs.ControlPlane.Generic.FlowControl = inspector.FlowControl(kubeAPIs.ControlPlane.Generic.FlowControl)
 	apiExtensionsConfig, err := newAPIExtensions(cfg, kubeAPIs, services, initializers)
 	if err != nil {
 		return nil, fmt.Errorf("configuring layer %s: %w", LayerAPIExtensions, err)
 	}
-	aggregatorConfig, err := newAggregatorConfig(cfg, kubeAPIs, services, initializers)
+	handlers := newHandlers(inspector, kubeAPIs.ControlPlane.PeerProxy)
+	aggregatorConfig, err := newAggregatorConfig(cfg, handlers, kubeAPIs, services, initializers)
 	if err != nil {
 		return nil, fmt.Errorf("configuring layer %s: %w", LayerAggregator, err)
 	}
-	return &configs{generic, kubeAPIs, apiExtensionsConfig, aggregatorConfig}, nil
+	return &configs{generic, inspector, handlers, kubeAPIs, apiExtensionsConfig, aggregatorConfig}, nil
 }
 
 // Run serves until ctx is done, and then ends as upstream does: readyz fails,
@@ -148,8 +175,12 @@ func (c *Chain) Run(ctx context.Context) error {
 		return fmt.Errorf("preparing the server chain: %w", err)
 	}
 	ended := make(chan struct{})
+	var beside sync.WaitGroup
+	beside.Go(func() { c.closeLoopback(ended) })
+	beside.Go(func() { c.handlers.follow(c.Outermost(), c.stopping, ended) })
+	beside.Go(func() { c.inspector.Run(ended) })
+	defer beside.Wait()
 	defer close(ended)
-	go c.closeLoopback(ended)
 	return prepared.Run(ctx)
 }
 
@@ -163,7 +194,7 @@ func (c *Chain) closeLoopback(ended <-chan struct{}) {
 	case <-ended:
 		return
 	}
-	transport, err := rest.TransportFor(c.Outermost().LoopbackClientConfig)
+	transport, err := clientrest.TransportFor(c.Outermost().LoopbackClientConfig)
 	if err != nil {
 		return
 	}

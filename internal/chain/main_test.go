@@ -34,7 +34,6 @@ type fixture struct {
 
 	chain  *chain.Chain
 	config *rest.Config
-	hops   hops
 	stop   func() error
 }
 
@@ -111,8 +110,7 @@ func (f *fixture) start() error {
 		return err
 	}
 	backend := storage.New(storage.Config{Client: member.Client(), Endpoint: member.Endpoint(), Prefix: "/registry"})
-	f.hops.counts = map[string]int{}
-	f.chain, err = chain.New(chain.Config{Options: completed, Backend: backend, Inspector: inspect.New(), Observer: &f.hops, GitVersion: "v1.37.2"})
+	f.chain, err = chain.New(chain.Config{Options: completed, Backend: backend, Inspect: inspect.Options{Observe: true, WatchRate: 500}, GitVersion: "v1.37.2"})
 	if err != nil {
 		return err
 	}
@@ -149,28 +147,4 @@ func (f *fixture) waitReady(ctx context.Context, ended <-chan error) error {
 			return fmt.Errorf("the chain is not ready: %s", recorder.Body)
 		}
 	}
-}
-
-// hops counts by path and layer.
-type hops struct {
-	mu     sync.Mutex
-	counts map[string]int
-}
-
-func (h *hops) Hop(r *http.Request, layer string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.counts[r.URL.Path+" "+layer]++
-}
-
-func (h *hops) of(path string) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var layers []string
-	for _, layer := range []string{chain.LayerKubeAPIServer, chain.LayerInspect, chain.LayerAPIExtensions, chain.LayerNotFound} {
-		if h.counts[path+" "+layer] > 0 {
-			layers = append(layers, layer)
-		}
-	}
-	return layers
 }

@@ -1,0 +1,152 @@
+package requests
+
+import (
+	"context"
+	"net"
+	"net/http"
+
+	"k8s.io/apiserver/pkg/audit"
+	"k8s.io/apiserver/pkg/authentication/user"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
+)
+
+// Longest texts that are kept, in characters.
+const (
+	maxPath      = 1024
+	maxUserAgent = 120
+	maxName      = 256 // of users, groups and what stands in a path
+	maxWord      = 64  // of methods, protocols, addresses and audit IDs
+	maxGroups    = 32
+)
+
+// asked is what the request said of itself. It is taken before the chain begins:
+// later a goroutine that was left behind may be changing its headers.
+type asked struct {
+	method, path, query, userAgent, sourceIP, protocol string
+}
+
+func (a *asked) take(r *http.Request) {
+	if r == nil {
+		return
+	}
+	a.method, a.protocol, a.sourceIP = r.Method, r.Proto, r.RemoteAddr
+	a.userAgent = r.UserAgent()
+	if r.URL != nil {
+		a.path, a.query = r.URL.Path, r.URL.RawQuery
+	}
+}
+
+// keep replaces all texts by what is shown of them.
+func (a *asked) keep(p *packer) {
+	if host, _, err := net.SplitHostPort(a.sourceIP); err == nil {
+		a.sourceIP = host
+	}
+	a.method = p.keep(a.method, maxWord)
+	a.path = p.keep(a.path, maxPath)
+	a.query = p.query(a.query)
+	a.userAgent = p.keep(a.userAgent, maxUserAgent)
+	a.sourceIP = p.keep(a.sourceIP, maxWord)
+	a.protocol = p.keep(a.protocol, maxWord)
+}
+
+// info is the RequestInfo, as far as it is shown.
+type info struct {
+	known, resourceRequest                                               bool
+	verb, prefix, group, version, namespace, resource, subresource, name string
+}
+
+// identity is who asked.
+type identity struct {
+	name, impersonatedBy string
+	groups               []string
+}
+
+// finish makes the trace from what is known when the request is over.
+func (t *trace) finish() {
+	record := t.record
+	ctx := record.Context()
+	p := newPacker(len(t.asked.path) + len(t.asked.userAgent))
+	t.asked.keep(p)
+	requestInfo, _ := apirequest.RequestInfoFrom(ctx)
+	t.info = keepInfo(requestInfo, p)
+	t.user = t.who(ctx, p)
+	if id, ok := audit.AuditIDFrom(ctx); ok {
+		t.auditID = p.keep(string(id), maxWord)
+	}
+	t.judge()
+	if check, r := t.observer.cfg.LongRunning, record.Deepest(); check != nil && r != nil && requestInfo != nil {
+		t.long = check(r, requestInfo)
+	}
+	t.slow = !t.long && record.Duration() > t.observer.cfg.SlowerThan
+}
+
+// judge finds who ended the request.
+func (t *trace) judge() {
+	if filter, ok := t.record.Terminator(); ok {
+		t.filter = filter
+		return
+	}
+	t.filter = -1
+	if !t.record.Panicked() && t.hopped > 0 {
+		t.answeredBy = t.hops[t.hopped-1].layer
+	}
+}
+
+func keepInfo(from *apirequest.RequestInfo, p *packer) info {
+	if from == nil {
+		return info{}
+	}
+	kept := info{
+		known: true, resourceRequest: from.IsResourceRequest,
+		verb: p.keep(from.Verb, maxWord), prefix: p.keep(from.APIPrefix, maxName),
+		group: p.keep(from.APIGroup, maxName), version: p.keep(from.APIVersion, maxName),
+		namespace: p.keep(from.Namespace, maxName), resource: p.keep(from.Resource, maxName),
+		subresource: p.keep(from.Subresource, maxName),
+	}
+	// Without a name in the path it was taken from the field selector: a query value.
+	if len(from.Parts) > 1 {
+		kept.name = p.keep(from.Name, maxName)
+	}
+	return kept
+}
+
+// who finds the user of the request, and the one who impersonates it. Of a request
+// that a filter gave up, and which still runs, the latter is not known.
+func (t *trace) who(ctx context.Context, p *packer) identity {
+	acting, ok := apirequest.UserFrom(ctx)
+	if !ok || acting == nil {
+		return identity{}
+	}
+	who := identity{name: p.keep(acting.GetName(), maxName)}
+	groups := acting.GetGroups()
+	if len(groups) > 0 {
+		who.groups = make([]string, min(len(groups), maxGroups))
+		for i := range who.groups {
+			who.groups[i] = p.keep(groups[i], maxName)
+		}
+	}
+	if behind := t.impersonator(); behind != nil {
+		who.impersonatedBy = p.keep(behind.GetName(), maxName)
+	}
+	return who
+}
+
+// impersonator returns the user that the request had before it was taken for
+// another's; nil if it was not. Whether somebody asked for that stands in a header,
+// which is not looked at: the users are compared.
+func (t *trace) impersonator() user.Info {
+	chain := t.observer.chain.Load()
+	if chain == nil || chain.impersonation < 0 {
+		return nil
+	}
+	before, after := t.record.RequestAt(chain.impersonation), t.record.RequestAt(chain.after)
+	if before == nil || after == nil {
+		return nil
+	}
+	behind, _ := apirequest.UserFrom(before.Context())
+	acting, _ := apirequest.UserFrom(after.Context())
+	if behind == nil || acting == nil || same(behind, acting) {
+		return nil
+	}
+	return behind
+}

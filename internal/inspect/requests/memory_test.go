@@ -1,0 +1,125 @@
+package requests
+
+import (
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"weak"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
+)
+
+// A trace that is kept keeps nothing of its request.
+func TestTraceHoldsNoRequest(t *testing.T) {
+	var requests []weak.Pointer[http.Request]
+	var writers []weak.Pointer[string]
+	remote := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests = append(requests, weak.Make(r))
+		marked := new(string)
+		*marked = strings.Repeat("x", 100) // big enough not to be put together with others
+		writers = append(writers, weak.Make(marked))
+		w.Header().Set("X-Marked", *marked)
+	})
+	f := start(t, remote, nil)
+	for range 20 {
+		f.ask(t, http.MethodGet, "alice", "/apis/remote.example.com/v1/things?token=a", "")
+	}
+	f.rest(t)
+	f.CloseClientConnections()
+	if n := f.observer.Traces().Len(); n != 20 || len(requests) != 20 {
+		t.Fatalf("%d traces are kept, %d requests came", n, len(requests))
+	}
+	eventually(t, func() bool {
+		runtime.GC()
+		alive := 0
+		for i := range requests {
+			if requests[i].Value() != nil || writers[i].Value() != nil {
+				alive++
+			}
+		}
+		return alive == 0
+	})
+	runtime.KeepAlive(f.observer)
+}
+
+// However long URLs, names and headers are, a trace stays small.
+func TestMemoryIsBounded(t *testing.T) {
+	const sent, query = 600, 200_000
+	f := start(t, nil, func(c *Config, _ *genericapiserver.Config) { c.Capacity, c.Kept = 500, 100 })
+	long := strings.Repeat("n", 10_000)
+	measure := func() int64 {
+		f.rest(t)
+		f.Client().CloseIdleConnections()
+		runtime.GC()
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	f.ask(t, http.MethodGet, "alice", "/api/v1/pods", "")
+	before := measure()
+	for i := range sent {
+		f.ask(t, http.MethodGet, "alice", fmt.Sprintf("/api/v1/namespaces/%s/pods/%d?x=%s&limit=5", long, i, strings.Repeat("q", query)), "",
+			"User-Agent", long, "Audit-ID", long, "Impersonate-User", long, "Impersonate-Group", long)
+	}
+	if grown := measure() - before; grown > sent*query/6 {
+		t.Errorf("%d requests of %d bytes have taken %d bytes", sent, query, grown)
+	}
+	objects, _, _ := f.observer.Traces().List(t.Context())
+	trace := objects[len(objects)-1].(*v1alpha1.RequestTrace)
+	for _, text := range []string{trace.Spec.Path, trace.Spec.AuditID, trace.Spec.UserAgent, trace.Spec.User.Name, trace.Spec.User.Groups[0], trace.Spec.RequestInfo.Namespace} {
+		if len(text) > maxPath || text == "" {
+			t.Errorf("a text has %d bytes", len(text))
+		}
+	}
+	if len(objects) != 500 {
+		t.Errorf("%d traces are kept, none was slow or failed", len(objects))
+	}
+	runtime.KeepAlive(f.observer)
+}
+
+func TestGroupsAreCut(t *testing.T) {
+	f := start(t, nil, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL+"/api/v1/pods", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer alice")
+	request.Header.Set("Impersonate-User", "carol")
+	for i := range 100 {
+		request.Header.Add("Impersonate-Group", fmt.Sprint("group-", i))
+	}
+	response, err := f.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if groups := f.last(t).Spec.User.Groups; len(groups) != maxGroups {
+		t.Errorf("%d groups are shown", len(groups))
+	}
+}
+
+// Slow and failed requests outlive a flood of others.
+func TestFailedRequestsAreKept(t *testing.T) {
+	f := start(t, nil, func(c *Config, _ *genericapiserver.Config) { c.Capacity, c.Kept = 10, 5 })
+	broken := f.traced(t, http.MethodGet, "alice", "/api/v1/namespaces/default/pods/broken", "")
+	for range 30 {
+		f.ask(t, http.MethodGet, "alice", "/api/v1/pods", "")
+	}
+	f.rest(t)
+	objects, _, _ := f.observer.Traces().List(t.Context())
+	if len(objects) != 11 || objects[0].GetName() != broken.Name || !objects[0].(*v1alpha1.RequestTrace).Status.Failed {
+		t.Errorf("%d traces are kept, the first is %s; want 11 and %s", len(objects), objects[0].GetName(), broken.Name)
+	}
+	slow := start(t, nil, func(c *Config, _ *genericapiserver.Config) { c.SlowerThan = 1 })
+	if s := slow.traced(t, http.MethodGet, "alice", "/api/v1/pods", ""); !s.Status.Slow || s.Status.Failed {
+		t.Errorf("a slow request is %+v", s.Status)
+	}
+	if s := slow.traced(t, http.MethodGet, "alice", "/api/v1/pods?watch=1", ""); s.Status.Slow {
+		t.Error("a watch is slow")
+	}
+}

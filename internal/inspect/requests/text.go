@@ -1,0 +1,113 @@
+package requests
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+)
+
+// packer copies texts into one piece of memory, so that a trace holds on to nothing
+// that its texts were cut from: a path is part of a URL, whose query can be a
+// megabyte.
+type packer struct{ text strings.Builder }
+
+// newPacker prepares room for about so much text beside the small parts of a trace.
+func newPacker(size int) *packer {
+	p := &packer{}
+	p.text.Grow(min(size, maxPath) + 320)
+	return p
+}
+
+// keep copies a text, without what could disturb a terminal, and cut off after so
+// many characters.
+func (p *packer) keep(text string, most int) string {
+	text = clean(text, most)
+	if text == "" {
+		return ""
+	}
+	start := p.text.Len()
+	p.text.WriteString(text)
+	return p.text.String()[start:]
+}
+
+// clean removes control and formatting characters, which only serve to show
+// something else than there is, and cuts a text off.
+func clean(text string, most int) string {
+	if len(text) <= most && isPlain(text) {
+		return text
+	}
+	text = text[:min(len(text), most*utf8.UTFMax)]
+	var b strings.Builder
+	for _, char := range text {
+		if most == 0 {
+			break
+		}
+		if unicode.IsControl(char) || unicode.Is(unicode.Cf, char) || unicode.In(char, unicode.Zl, unicode.Zp) {
+			continue
+		}
+		b.WriteRune(char)
+		most--
+	}
+	return b.String()
+}
+
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// wellKnown are the parameters whose values are no secret. All others, selectors
+// among them, are left out with their names.
+var wellKnown = map[string]bool{
+	"watch": true, "limit": true, "resourceVersion": true, "resourceVersionMatch": true,
+	"fieldManager": true, "dryRun": true, "timeoutSeconds": true, "allowWatchBookmarks": true,
+	"sendInitialEvents": true, "fieldValidation": true, "pretty": true, "propagationPolicy": true,
+}
+
+// Bounds of what is kept of a query, whatever it is.
+const (
+	maxParameter  = 128 // characters of a value
+	maxParameters = 16
+	maxQuery      = 8192 // bytes that are looked at
+)
+
+// query copies the well-known parameters of a query, in the order in which they came.
+func (p *packer) query(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	start, kept := p.text.Len(), 0
+	raw = raw[:min(len(raw), maxQuery)]
+	for raw != "" && kept < maxParameters {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		name, value, _ := strings.Cut(pair, "=")
+		// A pair with a semicolon is none: net/url refuses it too.
+		if !wellKnown[name] || strings.Contains(value, ";") {
+			continue
+		}
+		value, err := url.QueryUnescape(value)
+		if err != nil {
+			continue
+		}
+		if kept++; kept > 1 {
+			p.text.WriteByte('&')
+		}
+		p.text.WriteString(name)
+		p.text.WriteByte('=')
+		p.text.WriteString(url.QueryEscape(clean(value, maxParameter)))
+	}
+	return p.text.String()[start:]
+}
+
+func same(a, b user.Info) bool {
+	return a.GetName() == b.GetName() && a.GetUID() == b.GetUID() && slices.Equal(a.GetGroups(), b.GetGroups())
+}
