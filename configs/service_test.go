@@ -1,5 +1,3 @@
-// Package configs holds the sample configurations and the systemd unit. It has no
-// code: its tests load what the folder holds.
 package configs
 
 import (

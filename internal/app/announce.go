@@ -17,6 +17,7 @@ import (
 // announce tells other processes, and then the person, that the server is ready.
 func (s *server) announce(context.Context) error {
 	s.started()
+	s.boot.Boots.Ready()
 	err := datadir.WriteServerInfo(s.dir.ServerInfo(), datadir.ServerInfo{
 		PID: os.Getpid(), URL: s.url(), Version: version.Get().Version, StartedAt: s.start,
 	})

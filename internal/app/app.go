@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/kapi-dev/kapi/internal/chain"
@@ -29,6 +30,7 @@ import (
 	"github.com/kapi-dev/kapi/internal/etcd"
 	"github.com/kapi-dev/kapi/internal/fault"
 	"github.com/kapi-dev/kapi/internal/globals"
+	"github.com/kapi-dev/kapi/internal/inspect"
 	"github.com/kapi-dev/kapi/internal/lifecycle"
 	"github.com/kapi-dev/kapi/internal/logging"
 	"github.com/kapi-dev/kapi/internal/pki"
@@ -58,6 +60,8 @@ type server struct {
 	start time.Time
 	// started says that nothing is left to be built.
 	started func()
+	// boot watches the start, for inspect.kapi.dev and for the next start.
+	boot *inspect.Start
 
 	dir       *datadir.Dir
 	unlock    func() error
@@ -66,7 +70,9 @@ type server struct {
 	renewal   renewal
 	etcd      *etcd.Member
 	endpoints []string
-	chain     running
+	// etcdClient looks at etcd, embedded or not.
+	etcdClient *clientv3.Client
+	chain      running
 }
 
 // KubeFlags returns a new set of kube-apiserver's flags in named groups, for
@@ -98,15 +104,18 @@ func newOptions() *chain.Options {
 // the cause; fault.Hint has the way out.
 func Serve(ctx context.Context, opts Options) error {
 	s := &server{opts: opts, cfg: opts.Config, start: time.Now()}
+	components := s.components()
+	s.boot = newStart(components)
 	if err := s.prepare(); err != nil {
 		return err
 	}
 	defer s.logs.Flush()
 	s.started = globals.EagerStart()
 	return lifecycle.Run(ctx, lifecycle.Options{
-		Components:  s.components(),
+		Components:  components,
 		Logger:      s.log,
 		Ready:       s.announce,
+		Observe:     s.observe,
 		Status:      func() string { return "serving on " + s.url() },
 		StopTimeout: s.cfg.Lifecycle.StopTimeout.Std(),
 		PIDFile:     s.cfg.Lifecycle.PIDFile,
@@ -123,6 +132,7 @@ func (s *server) prepare() error {
 		Verbosity: s.cfg.Log.Verbosity,
 		Out:       s.opts.Err,
 		Color:     s.opts.Color,
+		OnFatal:   s.fatal,
 	})
 	if err != nil {
 		return err
@@ -137,6 +147,7 @@ func (s *server) prepare() error {
 	if err := globals.InstallLogging(s.logs); err != nil {
 		return err
 	}
+	globals.OnPanic(s.boot.Hooks.PanicHandler)
 	s.kube = chain.NewOptions()
 	return nil
 }
@@ -148,7 +159,7 @@ func (s *server) components() []lifecycle.Component {
 		{Name: "listener", DependsOn: []string{"data directory"}, Start: s.listen, Stop: s.closeListener},
 		{Name: "certificates", DependsOn: []string{"data directory", "listener"}, Start: s.startPKI, Stop: s.stopPKI},
 		{Name: "etcd", DependsOn: []string{"data directory"}, Start: s.startEtcd, Stop: s.stopEtcd, Failed: s.etcdFailed},
-		{Name: "server chain", Start: s.startChain, Stop: s.stopServing, Failed: s.chainFailed, StopTimeout: s.chainTimeout()},
+		{Name: serverChain, Start: s.startChain, Stop: s.stopServing, Failed: s.chainFailed, StopTimeout: s.chainTimeout()},
 		{Name: "manifests", Start: s.applyManifests},
 		// The last one, so that it stops first.
 		{Name: "server info", Stop: s.withdraw},
@@ -171,14 +182,18 @@ func (s *server) openDirectory(ctx context.Context) error {
 		return err
 	}
 	s.dir = dir
+	s.openBoots()
 	// A server that was killed has left it; nobody is ready here now.
 	if err := s.withdraw(ctx); err != nil {
-		return errors.Join(err, s.unlock())
+		return errors.Join(err, s.closeDirectory(ctx))
 	}
 	return nil
 }
 
-func (s *server) closeDirectory(context.Context) error { return s.unlock() }
+func (s *server) closeDirectory(ctx context.Context) error {
+	s.closeBoots(ctx)
+	return s.unlock()
+}
 
 // url is where clients on this machine reach the server.
 func (s *server) url() string {

@@ -76,7 +76,16 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 		})
 	}
 	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, GitVersion: gitVersion(),
-		Inspect: s.inspectOptions(), Given: s.given()}, nil
+		Inspect: s.inspectOptions(), Given: s.given(), Start: s.boot,
+		Etcd: chain.Etcd{Client: s.etcdClient, Endpoints: s.endpoints, Quota: s.quota()}}, nil
+}
+
+// quota is known of the embedded etcd only.
+func (s *server) quota() int64 {
+	if !s.embedded() {
+		return 0
+	}
+	return int64(s.cfg.Etcd.QuotaBytes)
 }
 
 // given says which flags of kube-apiserver the user has given.

@@ -16,12 +16,7 @@ func (s *server) embedded() bool { return len(s.cfg.Etcd.Servers) == 0 }
 // startEtcd starts the embedded etcd, or asks the external one whether it can be used.
 func (s *server) startEtcd(ctx context.Context) error {
 	if !s.embedded() {
-		ctx, cancel := context.WithTimeout(ctx, externalTimeout)
-		defer cancel()
-		s.endpoints = s.cfg.Etcd.Servers
-		return etcd.CheckExternal(ctx, s.endpoints, etcd.TLSFiles{
-			CAFile: s.cfg.Etcd.CAFile, CertFile: s.cfg.Etcd.CertFile, KeyFile: s.cfg.Etcd.KeyFile,
-		})
+		return s.findEtcd(ctx)
 	}
 	member, err := etcd.Start(ctx, etcd.Config{
 		Dir:           s.dir.Etcd(),
@@ -33,7 +28,7 @@ func (s *server) startEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.etcd, s.endpoints = member, []string{member.Endpoint()}
+	s.etcd, s.endpoints, s.etcdClient = member, []string{member.Endpoint()}, member.Client()
 	status, err := member.Status(ctx)
 	if err == nil {
 		s.log.Debug("etcd is ready", logging.KeyComponent, "etcd", "version", status.Version, "revision", status.Revision, "bytes", status.DBSize)
@@ -41,9 +36,23 @@ func (s *server) startEtcd(ctx context.Context) error {
 	return err
 }
 
+// findEtcd asks the external etcd, and makes a client to look at it.
+func (s *server) findEtcd(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, externalTimeout)
+	defer cancel()
+	s.endpoints = s.cfg.Etcd.Servers
+	files := etcd.TLSFiles{CAFile: s.cfg.Etcd.CAFile, CertFile: s.cfg.Etcd.CertFile, KeyFile: s.cfg.Etcd.KeyFile}
+	if err := etcd.CheckExternal(ctx, s.endpoints, files); err != nil {
+		return err
+	}
+	var err error
+	s.etcdClient, err = etcd.External(s.endpoints, files)
+	return err
+}
+
 func (s *server) stopEtcd(ctx context.Context) error {
 	if s.etcd == nil {
-		return nil
+		return s.etcdClient.Close()
 	}
 	dead := s.etcdDead(ctx)
 	if err := s.etcd.Stop(ctx); err != nil && !dead {

@@ -18,6 +18,7 @@ var leaves = []string{
 	internal + "/fault",
 	internal + "/datadir",
 	internal + "/version",
+	internal + "/histogram",
 	internal + "/apis/...",
 }
 
@@ -166,7 +167,7 @@ var rules = []rule{
 		why: "it is initialised before the libraries it guards against only while it imports nothing but os",
 	},
 	{
-		name: "fault and version", from: []string{internal + "/fault", internal + "/version"},
+		name: "fault, version and histogram", from: []string{internal + "/fault", internal + "/version", internal + "/histogram"},
 		deny: []string{anyExternal, own},
 		why:  "everyone imports them, so they import the standard library only",
 	},

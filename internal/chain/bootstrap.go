@@ -11,7 +11,6 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
-	"k8s.io/kubernetes/pkg/controlplane"
 	rbacrest "k8s.io/kubernetes/pkg/registry/rbac/rest"
 	schedulingrest "k8s.io/kubernetes/pkg/registry/scheduling/rest"
 )
@@ -63,14 +62,15 @@ func disableReplacedHooks(config *genericapiserver.Config) sets.Set[string] {
 }
 
 // addBootstrapHooks adds our hooks in the place of those that disableReplacedHooks disabled.
-func addBootstrapHooks(server *genericapiserver.GenericAPIServer, config *controlplane.Config, replaced sets.Set[string]) error {
+func addBootstrapHooks(server *genericapiserver.GenericAPIServer, c *configs, replaced sets.Set[string]) error {
 	// The server refuses a disabled name, and reads the set that the config has.
-	config.ControlPlane.Generic.DisabledPostStartHooks.Delete(replaced.UnsortedList()...)
+	c.kubeAPIs.ControlPlane.Generic.DisabledPostStartHooks.Delete(replaced.UnsortedList()...)
 	for _, hook := range bootstrapHooks {
 		if !replaced.Has(hook.name) {
 			continue
 		}
-		if err := server.AddPostStartHook(hook.name, bootstrap(hook.name, hook.tasks)); err != nil {
+		run := c.inspector.Hooks().Func(LayerKubeAPIServer, hook.name, bootstrap(hook.name, hook.tasks))
+		if err := server.AddPostStartHook(hook.name, run); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,7 @@ func newInspector(cfg Config, g *generic) (*inspect.Inspector, error) {
 	}
 	inspector := inspect.New(inspect.Config{
 		Options:             cfg.Inspect,
+		Start:               cfg.Start,
 		ServerID:            g.config.APIServerID,
 		Layers:              layerNames(),
 		MaxRequestBodyBytes: g.config.MaxRequestBodyBytes,
@@ -69,14 +70,4 @@ func definitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefiniti
 	all := inspectopenapi.GetOpenAPIDefinitions(ref)
 	maps.Copy(all, generatedopenapi.GetOpenAPIDefinitions(ref))
 	return all
-}
-
-// inspected is the finished server, for the observers that look at it.
-func (c *configs) inspected(layers []Layer) inspect.Target {
-	target := inspect.Target{Layers: layers}
-	if c.kubeAPIs.ControlPlane.Generic.FlowControl != nil {
-		flowControl := c.generic.informers.Flowcontrol().V1()
-		target.FlowSchemas, target.PriorityLevels = flowControl.FlowSchemas().Lister(), flowControl.PriorityLevelConfigurations().Lister()
-	}
-	return target
 }

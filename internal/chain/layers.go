@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
@@ -41,12 +42,26 @@ type Config struct {
 	Backend *storage.Backend
 	// Services are the services that are reached at a fixed address.
 	Services ServiceMap
+	// Etcd reaches the store past the resources, to ask how it is.
+	Etcd Etcd
+	// Start has watched the start of the process so far.
+	Start *inspect.Start
 	// Inspect says what the layer of inspect.kapi.dev remembers.
 	Inspect inspect.Options
 	// Given says whether a flag was given, and is no default; nil means that none was.
 	Given func(flag string) bool
 	// GitVersion is the Kubernetes version that /version answers ("v1.37.2").
 	GitVersion string
+}
+
+// Etcd is the store as something to look at.
+type Etcd struct {
+	// Client asks it; nil means that it can't be asked.
+	Client *clientv3.Client
+	// Endpoints are its members' URLs.
+	Endpoints []string
+	// Quota is the size at which writes are refused, in bytes; 0 if it is not known.
+	Quota int64
 }
 
 // Layer is one server of the chain.
@@ -112,8 +127,12 @@ func New(cfg Config) (*Chain, error) {
 			{Name: LayerAPIExtensions, Server: apiExtensionsServer.GenericAPIServer},
 		},
 	}
-	c.inspector.Attach(c.inspected(chain.Layers))
-	return chain, nil
+	done := &finished{configs: c, layers: chain.Layers, aggregator: aggregatorServer, apiExtensions: apiExtensionsServer}
+	target, err := done.inspected(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("building layer %s: %w", LayerInspect, err)
+	}
+	return chain, c.inspector.Attach(target)
 }
 
 // newKubeAPIServer builds the layer with the built-in groups.
@@ -126,7 +145,10 @@ func newKubeAPIServer(c *configs, delegate genericapiserver.DelegationTarget) (*
 		return nil, err
 	}
 	generic := server.ControlPlane.GenericAPIServer
-	if err := addBootstrapHooks(generic, c.kubeAPIs, replaced); err != nil {
+	if err := addBootstrapHooks(generic, c, replaced); err != nil {
+		return nil, err
+	}
+	if err := addFaults(generic, c); err != nil {
 		return nil, err
 	}
 	return generic, serveOpenAPI(generic, config.OpenAPIConfig, config.OpenAPIV3Config)

@@ -110,7 +110,10 @@ func (f *fixture) start() error {
 		return err
 	}
 	backend := storage.New(storage.Config{Client: member.Client(), Endpoint: member.Endpoint(), Prefix: "/registry"})
-	f.chain, err = chain.New(chain.Config{Options: completed, Backend: backend, Inspect: inspect.Options{Observe: true, WatchRate: 500}, GitVersion: "v1.37.2"})
+	f.chain, err = chain.New(chain.Config{Options: completed, Backend: backend,
+		Inspect: inspect.Options{Observe: true, WatchRate: 500}, Start: inspect.NewStart(nil, ""),
+		Etcd:       chain.Etcd{Client: member.Client(), Endpoints: []string{member.Endpoint()}},
+		GitVersion: "v1.37.2"})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@
 //	lock          flock, and the pid of the holder as text
 //	kubeconfig    admin kubeconfig of this server
 //	server.json   ServerInfo, while the server is ready
+//	boots.json    how the last starts went
 //	pki/          authorities, certificates, keys
 //	etcd/         the data directory of etcd
 //	run/          unix sockets of etcd
@@ -27,6 +28,7 @@ const (
 	lockName       = "lock"
 	kubeconfigName = "kubeconfig"
 	serverInfoName = "server.json"
+	bootsName      = "boots.json"
 	pkiName        = "pki"
 	etcdName       = "etcd"
 	runName        = "run"
@@ -82,6 +84,9 @@ func (d *Dir) Kubeconfig() string { return filepath.Join(d.path, kubeconfigName)
 
 // ServerInfo is the file in which a ready server describes itself.
 func (d *Dir) ServerInfo() string { return filepath.Join(d.path, serverInfoName) }
+
+// Boots is the file with the steps of the last starts.
+func (d *Dir) Boots() string { return filepath.Join(d.path, bootsName) }
 
 // PKI is the directory of authorities, certificates and keys.
 func (d *Dir) PKI() string { return filepath.Join(d.path, pkiName) }

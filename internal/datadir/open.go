@@ -19,7 +19,7 @@ var entries = []struct {
 	name string
 	dir  bool
 }{
-	{lockName, false}, {kubeconfigName, false}, {serverInfoName, false},
+	{lockName, false}, {kubeconfigName, false}, {serverInfoName, false}, {bootsName, false},
 	{pkiName, true}, {etcdName, true}, {runName, true},
 }
 

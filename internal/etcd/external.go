@@ -62,6 +62,23 @@ func CheckExternal(ctx context.Context, endpoints []string, files TLSFiles) erro
 	return decide(errs)
 }
 
+// External returns a client of the etcd that CheckExternal has found usable. It
+// connects when it is first used, and is to be closed.
+func External(endpoints []string, files TLSFiles) (*clientv3.Client, error) {
+	cc := clientv3.Config{Endpoints: endpoints, DialTimeout: endpointTimeout, Logger: zap.NewNop()}
+	if files != (TLSFiles{}) {
+		var err error
+		if cc.TLS, err = clientTLS(files); err != nil {
+			return nil, err
+		}
+	}
+	client, err := clientv3.New(cc)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the external etcd: %w", err)
+	}
+	return client, nil
+}
+
 // errTooOld marks an endpoint that answers with a version that can't be used.
 var errTooOld = errors.New("too old")
 

@@ -8,9 +8,12 @@
 package globals
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/rest"
@@ -39,7 +42,7 @@ func Prepare() error {
 	return nil
 }
 
-// InstallLogging sends the lines of klog to logs, and silences the warnings
+// InstallLogging sends the lines of klog and of the log package to logs, and silences the warnings
 // that the server's own clients get from the server. Call it before anything
 // else runs: klog must not be in use meanwhile.
 func InstallLogging(logs *logging.Logs) error {
@@ -47,6 +50,10 @@ func InstallLogging(logs *logging.Logs) error {
 		return fmt.Errorf("installing klog: %w", err)
 	}
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
+	// What net/http and golang.org/x/net/http2 print goes through the log package:
+	// errors of connections, and panics of handlers.
+	slog.SetLogLoggerLevel(slog.LevelError)
+	slog.SetDefault(logs.Logger().With(logging.KeyComponent, "http"))
 	return nil
 }
 
@@ -61,4 +68,11 @@ func ApplyFeatureGates() error {
 	utilfeature.DefaultMutableFeatureGate.AddMetrics()
 	registry.AddMetrics()
 	return nil
+}
+
+// OnPanic adds a handler that is called for each panic that upstream catches in a
+// goroutine of its own, before the process ends of it or goes on. It must come
+// before such goroutines are started.
+func OnPanic(handler func(ctx context.Context, value any)) {
+	utilruntime.PanicHandlers = append(utilruntime.PanicHandlers, handler)
 }

@@ -102,7 +102,7 @@ func (e *entrance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	record := e.chain.newRecord()
 	inner := r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
 	if r.Body != nil && r.Body != http.NoBody { // both are looked for by identity further in
-		inner.Body = &body{ReadCloser: r.Body, record: record}
+		inner.Body = &countedBody{ReadCloser: r.Body, record: record}
 	}
 	record.spans[0].request = inner
 	e.chain.observer.Begin(record)

@@ -28,9 +28,11 @@
 //
 // or when it panicked, and the answer was begun between the next probe's panic and
 // its own: panic-recovery writes 500 and then lets the panic go on to net/http.
-// Of several claims the outermost counts, as that filter has the last word. Without
-// a claim the handler behind the chain answered, or, when the outermost probe
-// panicked, nobody: the connection is aborted.
+// Of several claims the outermost counts, as that filter has the last word. A claim
+// further in than where a panic began counts nothing: what was answered there was cut
+// off. Without a claim the handler behind the chain answered, or, when a panic left
+// the chain, nobody: the connection is aborted. So it is when the time of a request
+// is over after its answer was begun.
 //
 // At rest every filter that is on has Requests = PassedOn + sum(Terminated) +
 // Abandoned, exactly. Abandoned are the requests that were here, or further in,

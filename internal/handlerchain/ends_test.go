@@ -108,7 +108,12 @@ var ends = []end{
 		handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	},
 	{
-		name: "timeout after the answer was begun", as: "alice", path: pods + "?timeout=20ms", nobody: true, status: 200, panicked: true, fails: true,
+		name: "timeout of the server", config: func(c *genericapiserver.Config) { c.RequestTimeout = 20 * time.Millisecond },
+		as: "alice", path: pods + "?timeout=1h", filter: "timeout", status: 504,
+		handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	},
+	{
+		name: "timeout after the answer was begun", as: "alice", path: pods + "?timeout=2s", nobody: true, status: 200, panicked: true, fails: true,
 		handler: func(w http.ResponseWriter, r *http.Request) {
 			ok(w, r)
 			_ = http.NewResponseController(w).Flush()
@@ -258,7 +263,8 @@ func TestEndsMaxInFlight(t *testing.T) {
 	if response := s.get(t, "alice", pods); response.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("the second request got %d", response.StatusCode)
 	}
-	if at, ok := s.kept.records[0].Terminator(); !ok || at != limit {
+	refused, _ := s.kept.last(t)
+	if at, ok := refused.Terminator(); !ok || at != limit {
 		t.Errorf("ended by %d, %t", at, ok)
 	}
 	close(release)

@@ -1,6 +1,7 @@
 package handlerchain
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log"
@@ -111,7 +112,7 @@ func (peer) WrapHandler(h http.Handler) http.Handler {
 	})
 }
 
-// auditLog is an audit backend that keeps the stages of each path.
+// auditLog is an audit backend that keeps the stages of events.
 type auditLog struct {
 	mu     sync.Mutex
 	stages []string
@@ -125,6 +126,13 @@ func (l *auditLog) ProcessEvents(events ...*audit.Event) bool {
 		l.stages = append(l.stages, string(e.Stage))
 	}
 	return !l.fails
+}
+
+// seen returns the stages of all events, sorted.
+func (l *auditLog) seen() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(slices.Values(l.stages))
 }
 
 func (*auditLog) Run(<-chan struct{}) error { return nil }
@@ -157,8 +165,6 @@ func on(f featuregate.Feature) map[featuregate.Feature]bool {
 func off(f featuregate.Feature) map[featuregate.Feature]bool {
 	return map[featuregate.Feature]bool{f: false}
 }
-
-var constrained = featuregate.Feature(features.ConstrainedImpersonation)
 
 // keeper is an observer that keeps all records, and what they know at their end only.
 type keeper struct {
@@ -231,7 +237,14 @@ func serve(t testing.TB, filters []Filter, handler http.Handler) *served {
 	t.Helper()
 	s := &served{kept: &keeper{}}
 	s.chain = New(filters, s.kept)
-	s.Server = httptest.NewUnstartedServer(s.chain.Wrap(handler))
+	s.Server = serveHandler(t, s.chain.Wrap(handler))
+	return s
+}
+
+// serveHandler starts an HTTP/1.1 server that does not log the panics of a test.
+func serveHandler(t testing.TB, handler http.Handler) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(handler)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.Start()
 	t.Cleanup(s.Close)
@@ -268,10 +281,18 @@ func (s *served) try(t testing.TB, method, as, path string, headers ...string) (
 	for pair := range slices.Chunk(headers, 2) {
 		r.Header.Set(pair[0], pair[1])
 	}
-	response, err := s.Client().Do(r)
-	if err == nil {
-		response.Body.Close()
+	return fetch(s.Client(), r)
+}
+
+// fetch sends a request and reads the whole answer; the body can be read again.
+func fetch(client *http.Client, r *http.Request) (*http.Response, error) {
+	response, err := client.Do(r)
+	if err != nil {
+		return nil, err
 	}
+	defer response.Body.Close()
+	all, err := io.ReadAll(response.Body)
+	response.Body = io.NopCloser(bytes.NewReader(all))
 	return response, err
 }
 

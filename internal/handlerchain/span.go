@@ -168,9 +168,13 @@ func (r *Record) judge() {
 		r.ended = -1
 	}
 	for i := range r.spans[:r.reached] {
-		if left := exit(r.spans[i].left.Load()); left > 0 && left&exitEnded != 0 {
+		left := exit(r.spans[i].left.Load())
+		if left > 0 && left&exitEnded != 0 {
 			r.ended = i
 			break
+		}
+		if left <= 0 || left&exitPanicked != 0 && !r.panickedAt(i+1) {
+			break // the panic is from here: whatever was answered further in was cut off
 		}
 	}
 	r.status = int(r.code.Load())
@@ -179,4 +183,12 @@ func (r *Record) judge() {
 	}
 	r.wasHijacked = r.hijack.Load()
 	r.bytesWritten, r.bytesRead = r.written.Load(), r.read.Load()
+}
+
+func (r *Record) panickedAt(position int) bool {
+	if position >= r.reached {
+		return false
+	}
+	left := exit(r.spans[position].left.Load())
+	return left > 0 && left&exitPanicked != 0
 }

@@ -77,14 +77,14 @@ func (w *serverWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
-// body counts what is read of a request's body.
-type body struct {
+// countedBody counts what is read of a request's body.
+type countedBody struct {
 	io.ReadCloser
 	record *Record
 }
 
 // Read reads a part of the body.
-func (b *body) Read(p []byte) (int, error) {
+func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.record.read.Add(int64(n))
 	return n, err

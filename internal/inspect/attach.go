@@ -1,116 +1,160 @@
 package inspect
 
 import (
-	"cmp"
-	"slices"
-	"strings"
+	"context"
 
-	genericapiserver "k8s.io/apiserver/pkg/server"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	flowcontrollisters "k8s.io/client-go/listers/flowcontrol/v1"
+	"k8s.io/client-go/tools/cache"
+	apiregistrationlisters "k8s.io/kube-aggregator/pkg/client/listers/apiregistration/v1"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/inspect/auth"
-	"github.com/kapi-dev/kapi/internal/inspect/requests"
+	"github.com/kapi-dev/kapi/internal/inspect/boot"
+	"github.com/kapi-dev/kapi/internal/inspect/conditions"
+	"github.com/kapi-dev/kapi/internal/inspect/resources"
+	"github.com/kapi-dev/kapi/internal/inspect/route"
 	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 
 // Layer is one server of the finished chain.
-type Layer struct {
-	Name   string
-	Server *genericapiserver.GenericAPIServer
-}
+type Layer = boot.Layer
 
-// Target is the finished server.
+// Target is the finished server. Where a field is the configuration of an
+// observer, it holds what only the builder of the server knows; Attach adds the
+// rest.
 type Target struct {
-	// Layers are its layers, outermost first.
+	// Layers are the servers, outermost first.
 	Layers []Layer
+	// Definitions and APIServices are the informers of the layers that own them.
+	Definitions, APIServices cache.SharedIndexInformer
+	// APIServiceLister reads what the informer has.
+	APIServiceLister apiregistrationlisters.APIServiceLister
 	// FlowSchemas and PriorityLevels are nil without priority and fairness.
 	FlowSchemas    flowcontrollisters.FlowSchemaLister
 	PriorityLevels flowcontrollisters.PriorityLevelConfigurationLister
+
+	Resources resources.Config
+	Probes    conditions.ProbesConfig
+	Route     route.Config
 }
 
 // built is what there is once the server is finished.
 type built struct {
-	target     Target
-	collectors map[string]store.Collect
+	target      Target
+	resources   *resources.Resources
+	transitions *conditions.Transitions
+	probes      *conditions.Probes
+	checks      *boot.Checks
+	explainer   *route.Explainer
+	collectors  map[string]store.Collect
+	// release takes the metrics back.
+	release func()
 }
 
-// Attach takes over the finished server; the tables fill from then on.
-func (i *Inspector) Attach(target Target) {
+// Attach takes over the finished server; the tables fill from then on, and
+// /metrics shows the same. Run must follow, which lets go of both.
+func (i *Inspector) Attach(target Target) error {
+	b := &built{target: target}
+	target.Resources.ServerID = i.cfg.ServerID
+	b.resources = resources.New(target.Resources)
+	b.transitions = conditions.NewTransitions(conditions.TransitionsConfig{
+		ServerID: i.cfg.ServerID, Started: i.started, Definitions: target.Definitions, APIServices: target.APIServices,
+		Append: i.transitions.Append, Served: b.served,
+	})
+	target.Probes.ServerID, target.Probes.APIServices = i.cfg.ServerID, target.APIServices
+	target.Probes.UnavailableAnswers = i.requests.UnavailableAnswers
+	target.Probes.Changed = func() { i.snapshots[probes].Changed() }
+	b.probes = conditions.NewProbes(target.Probes)
+	b.checks = boot.NewChecks(boot.ChecksConfig{ServerID: i.serverID, Server: b.outermost})
+	b.explainer = i.newExplainer(b)
 	flow := auth.NewFlow(auth.FlowConfig{
 		ServerID: i.cfg.ServerID, FlowSchemas: target.FlowSchemas, PriorityLevels: target.PriorityLevels, Users: i.requests.FlowUsers,
 	})
-	b := &built{target: target, collectors: map[string]store.Collect{
-		"serverlayers":     i.requests.Layers,
-		"filters":          i.requests.Filters,
-		"authenticators":   i.authenticators.Collect,
-		"authorizers":      i.authorizers.Collect,
-		"admissionplugins": i.admission.Collect,
-		"flowstates":       flow.Collect,
-	}}
+	b.collectors = map[string]store.Collect{
+		"serverlayers":             i.requests.Layers,
+		"filters":                  i.requests.Filters,
+		"authenticators":           i.authenticators.Collect,
+		"authorizers":              i.authorizers.Collect,
+		"admissionplugins":         i.admission.Collect,
+		postStartHooks:             i.cfg.Start.Hooks.Collect,
+		bootSteps:                  i.cfg.Start.Boots.Collect,
+		"healthchecks":             b.checks.Collect,
+		"apiresourceregistrations": b.resources.Registrations,
+		"resourcestorages":         b.resources.Storage,
+		"discoverystates":          b.resources.DiscoveryStates,
+		"etcdmembers":              b.resources.EtcdMembers,
+		probes:                     b.probes.Collect,
+		"flowstates":               flow.Collect,
+	}
+	i.cfg.Start.Hooks.Attach(target.Layers)
 	i.built.Store(b)
+	var err error
+	b.release, err = i.register(b)
+	return err
 }
 
-// layers describes the layers for the observer of requests, by functions that
-// look at the finished server when they are asked.
-func (i *Inspector) layers() []requests.Layer {
-	var all []requests.Layer
-	for _, name := range i.cfg.Layers {
-		all = append(all, requests.Layer{
-			Name:          name,
-			GroupVersions: func() []string { return groupVersions(i.webServices(name)) },
-			WebServices:   func() []string { return i.webServices(name) },
-			ListedPaths:   func() []string { return i.listedPaths(name) },
-		})
+func (i *Inspector) serverID() string { return i.cfg.ServerID }
+
+// newExplainer adds to what the builder knows what the observers know.
+func (i *Inspector) newExplainer(b *built) *route.Explainer {
+	cfg := b.target.Route
+	cfg.Authorization = i.authorizers.Explain
+	cfg.Anonymous = i.cfg.Authentication.Anonymous
+	cfg.Filters = i.filters
+	cfg.FlowSchemas = b.target.FlowSchemas
+	cfg.APIServices = b.target.APIServiceLister
+	cfg.Admission = i.admission.Handling
+	cfg.StorageKey = b.storageKey
+	return route.New(cfg)
+}
+
+func (i *Inspector) filters() []route.Filter {
+	var all []route.Filter
+	if chain := i.chain.Load(); chain != nil {
+		for _, filter := range chain.Filters() {
+			all = append(all, route.Filter{Name: filter.Name, Enabled: filter.Enabled})
+		}
 	}
 	return all
 }
 
-func (b *built) server(name string) *genericapiserver.GenericAPIServer {
-	for _, layer := range b.target.Layers {
-		if layer.Name == name {
-			return layer.Server
+// explain answers a route explanation.
+func (i *Inspector) explain(ctx context.Context, spec v1alpha1.RouteExplanationSpec) (v1alpha1.RouteExplanationStatus, error) {
+	b := i.built.Load()
+	if b.explainer == nil {
+		return v1alpha1.RouteExplanationStatus{}, apierrors.NewServiceUnavailable("the server is not finished")
+	}
+	return b.explainer.Explain(ctx, spec)
+}
+
+// proxied names the APIService of a group version that an aggregated server serves.
+func (i *Inspector) proxied(group, version string) (string, bool) {
+	lister := i.built.Load().target.APIServiceLister
+	if lister == nil {
+		return "", false
+	}
+	name := version + "." + group
+	service, err := lister.Get(name)
+	return name, err == nil && service.Spec.Service != nil
+}
+
+// storageKey returns the key in etcd of an object or, without a name, of a collection.
+func (b *built) storageKey(group, resource, namespace, name string) string {
+	registrations, err := b.resources.Registrations(context.Background())
+	if err != nil {
+		return ""
+	}
+	for _, object := range registrations {
+		spec := object.(*v1alpha1.APIResourceRegistration).Spec
+		if spec.Group != group || spec.Resource != resource || spec.EtcdPrefix == "" {
+			continue
 		}
-	}
-	return nil
-}
-
-// webServices are the root paths of a layer's REST services.
-func (i *Inspector) webServices(layer string) []string {
-	server := i.built.Load().server(layer)
-	if server == nil {
-		return nil
-	}
-	var roots []string
-	for _, service := range server.Handler.GoRestfulContainer.RegisteredWebServices() {
-		roots = append(roots, service.RootPath())
-	}
-	slices.Sort(roots)
-	return roots
-}
-
-// listedPaths are the paths of a layer's own, without its delegate's.
-func (i *Inspector) listedPaths(layer string) []string {
-	server := i.built.Load().server(layer)
-	if server == nil {
-		return nil
-	}
-	paths := slices.Clone(server.Handler.ListedPaths())
-	slices.Sort(paths)
-	return slices.Compact(paths)
-}
-
-// groupVersions reads the group versions from the roots of REST services.
-func groupVersions(roots []string) []string {
-	var all []string
-	for _, root := range roots {
-		parts := strings.Split(strings.Trim(root, "/"), "/")
-		switch {
-		case len(parts) == 2 && parts[0] == "api":
-			all = append(all, parts[1])
-		case len(parts) == 3 && parts[0] == "apis":
-			all = append(all, parts[1]+"/"+parts[2])
+		key := spec.EtcdPrefix + "/"
+		if namespace != "" {
+			key += namespace + "/"
 		}
+		return key + name
 	}
-	slices.SortFunc(all, cmp.Compare)
-	return all
+	return ""
 }

@@ -12,24 +12,17 @@
 //	resources  registrations, storage, discovery, etcd
 //	conditions transitions and APIService probes
 //	metrics    the same as Prometheus metrics
+//	refdoc     the command that writes docs/reference/inspect-api.md
 //
 // This package puts them together and nothing else. Only chain and app import it.
 package inspect
 
 import (
 	"context"
-	"net/http"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/authentication/authenticator"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/apiserver/pkg/registry/rest"
-	genericapiserver "k8s.io/apiserver/pkg/server"
-	utilflowcontrol "k8s.io/apiserver/pkg/util/flowcontrol"
 
 	"github.com/kapi-dev/kapi/internal/handlerchain"
 	"github.com/kapi-dev/kapi/internal/inspect/auth"
@@ -48,6 +41,18 @@ const (
 	buffer = 1000
 	// period is how often counters are published to those who watch.
 	period = 500 * time.Millisecond
+	// transitionsKept is how many changes of conditions are remembered.
+	transitionsKept = 1000
+)
+
+// Names of resources that this package speaks of.
+const (
+	traces         = "requesttraces"
+	transitions    = "conditiontransitions"
+	explanations   = "routeexplanations"
+	bootSteps      = "bootsteps"
+	postStartHooks = "poststarthooks"
+	probes         = "apiserviceprobes"
 )
 
 // Options say what is remembered; package config documents each.
@@ -66,6 +71,8 @@ type Options struct {
 type Config struct {
 	Options
 
+	// Start has watched the start so far.
+	Start *Start
 	// ServerID is the identity of the server (genericapiserver.Config.APIServerID).
 	ServerID string
 	// Layers are the names of the layers, outermost first, with the end of the chain.
@@ -84,39 +91,65 @@ type Config struct {
 // Inspector holds the observers and the tables of one server.
 type Inspector struct {
 	cfg            Config
+	started        time.Time
 	revision       *store.Revision
 	requests       *requests.Observer
 	authenticators *auth.Authenticators
 	authorizers    *auth.Authorizers
 	admission      *auth.Admission
-	snapshots      map[string]*store.Snapshot
+
+	// transitions is the one log that no observer keeps itself.
+	transitions *store.Log
+	snapshots   map[string]*store.Snapshot
+	// chain is the handler chain, once it is built.
+	chain atomic.Pointer[handlerchain.Chain]
 	// built is set by Attach: what is collected from the finished server.
 	built atomic.Pointer[built]
 }
 
 // New returns an inspector whose tables are empty until Attach is called.
 func New(cfg Config) *Inspector {
-	i := &Inspector{cfg: cfg, revision: store.NewRevision(time.Now()), snapshots: map[string]*store.Snapshot{}}
+	i := &Inspector{cfg: cfg, started: time.Now(), revision: store.NewRevision(time.Now()), snapshots: map[string]*store.Snapshot{}}
 	i.built.Store(&built{})
 	i.requests = requests.New(requests.Config{
 		ServerID: cfg.ServerID, Revision: i.revision, Layers: i.layers(),
 		Capacity: cfg.Traces, Kept: cfg.NotableTraces, Buffer: buffer, SlowerThan: cfg.SlowerThan,
-		MaxRequestBodyBytes: cfg.MaxRequestBodyBytes, LongRunning: cfg.LongRunning,
+		MaxRequestBodyBytes: cfg.MaxRequestBodyBytes, LongRunning: cfg.LongRunning, Proxied: i.proxied,
 	})
 	i.authenticators = auth.NewAuthenticators(cfg.Authentication.Config(cfg.ServerID))
 	i.authorizers = auth.NewAuthorizers(cfg.Authorization.Config(cfg.ServerID))
 	i.admission = auth.NewAdmission(auth.AdmissionConfig{
 		ServerID: cfg.ServerID, Plugins: cfg.Plugins, Rejected: i.requests.Rejected,
 	})
+	i.transitions = store.NewLog(store.LogOptions{Revision: i.revision, Capacity: transitionsKept, Buffer: buffer})
 	for _, kind := range kinds.All() {
-		if kind.Resource == traces {
-			continue
+		if i.log(kind.Resource) == nil {
+			i.snapshots[kind.Resource] = store.NewSnapshot(store.SnapshotOptions{
+				Revision: i.revision, History: history, Buffer: buffer, Period: period,
+			}, i.collect(kind.Resource))
 		}
-		i.snapshots[kind.Resource] = store.NewSnapshot(store.SnapshotOptions{
-			Revision: i.revision, History: history, Buffer: buffer, Period: period,
-		}, i.collect(kind.Resource))
 	}
+	cfg.Start.inspector.Store(i)
 	return i
+}
+
+// log returns the table of a resource that is a history, nil for all others.
+func (i *Inspector) log(resource string) *store.Log {
+	switch resource {
+	case traces:
+		return i.requests.Traces()
+	case transitions:
+		return i.transitions
+	}
+	return nil
+}
+
+// table returns the table of any resource.
+func (i *Inspector) table(resource string) inspectrest.Table {
+	if log := i.log(resource); log != nil {
+		return log
+	}
+	return i.snapshots[resource]
 }
 
 func (i *Inspector) collect(resource string) store.Collect {
@@ -128,74 +161,11 @@ func (i *Inspector) collect(resource string) store.Collect {
 	}
 }
 
-// Handlers builds the handler chain of filters in front of api, the outermost layer.
-func (i *Inspector) Handlers(filters []handlerchain.Filter, layer string, api http.Handler) http.Handler {
-	if !i.cfg.Observe {
-		return handlerchain.New(filters, nil).Wrap(api)
-	}
-	return i.requests.NewChain(filters).Wrap(i.requests.Layer(layer, i.requests.ObserveProxy(api)))
-}
-
-// Layer returns next with each request that it gets noted as a hop into a layer.
-func (i *Inspector) Layer(name string, next http.Handler) http.Handler {
-	if !i.cfg.Observe {
-		return next
-	}
-	return i.requests.Layer(name, next)
-}
-
-// FlowControl returns next with what it decides noted in request traces.
-func (i *Inspector) FlowControl(next utilflowcontrol.Interface) utilflowcontrol.Interface {
-	if !i.cfg.Observe {
-		return next
-	}
-	return i.requests.FlowControl(next)
-}
-
-// Authenticator returns next with a counter around each of its parts.
-func (i *Inspector) Authenticator(next authenticator.Request) authenticator.Request {
-	if !i.cfg.Observe {
-		return next
-	}
-	return i.authenticators.Wrap(next)
-}
-
-// Authorizer returns next with a counter around each of its parts.
-func (i *Inspector) Authorizer(next authorizer.Authorizer) authorizer.Authorizer {
-	if !i.cfg.Observe {
-		return next
-	}
-	return i.authorizers.Wrap(next)
-}
-
-// Decorators returns decorators with one in front that counts what each admission
-// plugin decides.
-func (i *Inspector) Decorators(decorators admission.Decorators) admission.Decorators {
-	if !i.cfg.Observe {
-		return decorators
-	}
-	return append(admission.Decorators{i.admission}, decorators...)
-}
-
-// GroupInfo returns the group for a generic server to install.
-func (i *Inspector) GroupInfo(scheme *runtime.Scheme) *genericapiserver.APIGroupInfo {
-	storages := map[string]rest.Storage{}
-	for _, kind := range kinds.All() {
-		if table := i.snapshots[kind.Resource]; table != nil {
-			storages[kind.Resource] = inspectrest.New(kind, table)
-		} else {
-			storages[kind.Resource] = inspectrest.New(kind, i.requests.Traces(),
-				inspectrest.WithHidden(ownRequests), inspectrest.WithLimit(i.rate))
-		}
-	}
-	return inspectrest.GroupInfo(scheme, storages)
-}
-
-// Run does what goes on while the server serves, and returns when ended is closed.
-func (i *Inspector) Run(ended <-chan struct{}) {
-	<-ended
+// close ends all watches.
+func (i *Inspector) close() {
 	for _, table := range i.snapshots {
 		table.Close()
 	}
+	i.transitions.Close()
 	i.requests.Traces().Close()
 }

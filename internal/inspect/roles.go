@@ -17,11 +17,6 @@ const (
 	RoleRequests = "kapi:inspect-requests"
 )
 
-const (
-	traces       = "requesttraces"
-	explanations = "routeexplanations"
-)
-
 // ClusterRoles returns the roles of the group.
 func ClusterRoles() []rbacv1.ClusterRole {
 	var readable []string

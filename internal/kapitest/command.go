@@ -30,6 +30,9 @@ func Main(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "stopping the shared server:", err)
 		code = max(code, 1)
 	}
+	if err := faulty.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "removing the binary with faults:", err)
+	}
 	os.Exit(code)
 }
 

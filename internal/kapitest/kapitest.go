@@ -42,6 +42,10 @@ type Server struct {
 	Dir, Home string
 	// Args are the arguments after "serve" of each start.
 	Args []string
+	// Binary is run in place of the test binary, if it is set.
+	Binary string
+	// Env are further variables of the process.
+	Env []string
 
 	cmd    *exec.Cmd
 	done   chan struct{}
@@ -80,12 +84,25 @@ func New(t testing.TB, args ...string) *Server {
 // Start starts the server, again if it has been stopped or killed, and returns
 // when it is ready or has ended.
 func (s *Server) Start() error {
-	ready := filepath.Join(s.Home, "ready")
-	if err := os.Remove(ready); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := s.Launch(); err != nil {
 		return err
 	}
-	args := append([]string{"serve", "--data-dir", s.Dir, "--secure-port", "0", "--ready-file", ready, "--etcd-unsafe-no-fsync"}, s.Args...)
+	return s.waitReady(s.readyFile())
+}
+
+func (s *Server) readyFile() string { return filepath.Join(s.Home, "ready") }
+
+// Launch starts the process, and does not wait for anything.
+func (s *Server) Launch() error {
+	if err := os.Remove(s.readyFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	args := append([]string{"serve", "--data-dir", s.Dir, "--secure-port", "0", "--ready-file", s.readyFile(), "--etcd-unsafe-no-fsync"}, s.Args...)
 	s.cmd = Command(context.Background(), s.Home, args...)
+	if s.Binary != "" {
+		s.cmd.Path = s.Binary
+	}
+	s.cmd.Env = append(s.cmd.Env, s.Env...)
 	s.stderr = &lockedBuffer{}
 	s.cmd.Stderr, s.cmd.Stdout = s.stderr, s.stderr
 	if err := s.cmd.Start(); err != nil {
@@ -96,7 +113,7 @@ func (s *Server) Start() error {
 		defer close(s.done)
 		s.err = s.cmd.Wait()
 	}()
-	return s.waitReady(ready)
+	return nil
 }
 
 func (s *Server) waitReady(file string) error {

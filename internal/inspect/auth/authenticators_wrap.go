@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -33,14 +34,15 @@ func (a *Authenticators) Wrap(request authenticator.Request) authenticator.Reque
 	wrapped := w.request(request)
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	a.loopback = w.found[loopbackAuthenticator.Name]
-	a.uncounted = map[string]bool{}
-	for _, one := range configured {
-		if slot := jwtSlot(one.Type); slot != "" {
-			a.uncounted[slot] = !w.found[slot]
-		} else {
-			a.uncounted[one.Name] = !w.found[one.Name]
+	a.loopback = a.loopback || w.found[loopbackAuthenticator.Name]
+	if a.uncounted == nil {
+		a.uncounted = map[string]bool{}
+		for _, one := range configured {
+			a.uncounted[cmp.Or(jwtSlot(one.Type), one.Name)] = true
 		}
+	}
+	for name := range w.found {
+		delete(a.uncounted, name)
 	}
 	return wrapped
 }
@@ -63,6 +65,8 @@ func (w *wrapping) count(request authenticator.Request) {
 	switch part := request.(type) {
 	case *bearertoken.Authenticator:
 		w.bearers++
+	case *attributed:
+		w.count(part.next)
 	case *group.AuthenticatedGroupAdder:
 		w.count(part.Authenticator)
 	default:
@@ -75,6 +79,13 @@ func (w *wrapping) count(request authenticator.Request) {
 
 func (w *wrapping) request(request authenticator.Request) authenticator.Request {
 	switch part := request.(type) {
+	case *observedRequest:
+		return part
+	case *attributed:
+		if _, ok := part.next.(*bearertoken.Authenticator); ok {
+			w.bearers--
+		}
+		return part
 	case *group.AuthenticatedGroupAdder:
 		part.Authenticator = w.request(part.Authenticator)
 		return part

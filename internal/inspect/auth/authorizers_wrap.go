@@ -30,11 +30,11 @@ type link struct {
 
 // Wrap returns next with a counter around each authorizer of its union. It
 // decides the same, with the same reasons and errors, also after the
-// configuration file was changed. Call it once, as soon as the authorizer is
+// configuration file was changed. Call it as soon as the authorizer is
 // made: who got next before is not counted.
 func (a *Authorizers) Wrap(next authorizer.Authorizer) authorizer.Authorizer {
-	if next == nil {
-		return nil
+	if _, wrapped := next.(observedUnion); wrapped || next == nil {
+		return next
 	}
 	a.next = next
 	a.reload, a.reloads = reloadableOf(next)

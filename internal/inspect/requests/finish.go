@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/apiserver/pkg/authentication/user"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
@@ -23,6 +24,8 @@ const (
 // later a goroutine that was left behind may be changing its headers.
 type asked struct {
 	method, path, query, userAgent, sourceIP, protocol string
+	// impersonates says that it asked to be taken for another's.
+	impersonates bool
 }
 
 func (a *asked) take(r *http.Request) {
@@ -31,6 +34,7 @@ func (a *asked) take(r *http.Request) {
 	}
 	a.method, a.protocol, a.sourceIP = r.Method, r.Proto, r.RemoteAddr
 	a.userAgent = r.UserAgent()
+	a.impersonates = len(r.Header[authenticationv1.ImpersonateUserHeader]) > 0
 	if r.URL != nil {
 		a.path, a.query = r.URL.Path, r.URL.RawQuery
 	}
@@ -110,8 +114,8 @@ func keepInfo(from *apirequest.RequestInfo, p *packer) info {
 	return kept
 }
 
-// who finds the user of the request, and the one who impersonates it. Of a request
-// that a filter gave up, and which still runs, the latter is not known.
+// who finds the user of the request, and the one who impersonates it. The latter is
+// not known of a request that the timeout filter gave up while it was running.
 func (t *trace) who(ctx context.Context, p *packer) identity {
 	acting, ok := apirequest.UserFrom(ctx)
 	if !ok || acting == nil {
@@ -132,21 +136,17 @@ func (t *trace) who(ctx context.Context, p *packer) identity {
 }
 
 // impersonator returns the user that the request had before it was taken for
-// another's; nil if it was not. Whether somebody asked for that stands in a header,
-// which is not looked at: the users are compared.
+// another's; nil if it was not.
 func (t *trace) impersonator() user.Info {
 	chain := t.observer.chain.Load()
-	if chain == nil || chain.impersonation < 0 {
+	if !t.asked.impersonates || chain == nil || chain.impersonation < 0 {
 		return nil
 	}
-	before, after := t.record.RequestAt(chain.impersonation), t.record.RequestAt(chain.after)
-	if before == nil || after == nil {
+	// The filter hands on no request that may not be taken for another's.
+	before := t.record.RequestAt(chain.impersonation)
+	if before == nil || !t.record.Span(chain.impersonation).Passed {
 		return nil
 	}
 	behind, _ := apirequest.UserFrom(before.Context())
-	acting, _ := apirequest.UserFrom(after.Context())
-	if behind == nil || acting == nil || same(behind, acting) {
-		return nil
-	}
 	return behind
 }

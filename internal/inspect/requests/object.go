@@ -2,6 +2,7 @@ package requests
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,7 @@ func (t *trace) spec() v1alpha1.RequestTraceSpec {
 	}
 	if who := t.user; who.name != "" || len(who.groups) > 0 {
 		spec.User = &v1alpha1.RequestUser{
-			Name: who.name, Groups: append([]string(nil), who.groups...), ImpersonatedBy: who.impersonatedBy,
+			Name: who.name, Groups: slices.Clone(who.groups), ImpersonatedBy: who.impersonatedBy,
 		}
 	}
 	return spec

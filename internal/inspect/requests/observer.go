@@ -73,9 +73,8 @@ type Observer struct {
 type observedChain struct {
 	chain *handlerchain.Chain
 	names []string
-	// impersonation and after are the indices of the filter that changes the user,
-	// and of what comes behind it; impersonation is -1 if there is none.
-	impersonation, after int
+	// impersonation is the index of the filter that changes the user; -1 if there is none.
+	impersonation int
 }
 
 // New returns an observer that has seen nothing yet.
@@ -115,15 +114,11 @@ func (c Config) withDefaults() Config {
 // NewChain makes the handler chain of filters that reports to o. It is to be called
 // once, before the first request.
 func (o *Observer) NewChain(filters []handlerchain.Filter) *handlerchain.Chain {
-	observed := &observedChain{chain: handlerchain.New(filters, o), impersonation: -1, after: len(filters)}
+	observed := &observedChain{chain: handlerchain.New(filters, o), impersonation: -1}
 	for i, filter := range filters {
 		observed.names = append(observed.names, filter.Name)
-		switch {
-		case !filter.Enabled:
-		case changesUser[filter.Name]:
+		if filter.Enabled && changesUser[filter.Name] {
 			observed.impersonation = i
-		case observed.impersonation >= 0 && observed.after == len(filters):
-			observed.after = i
 		}
 	}
 	o.chain.Store(observed)

@@ -2,12 +2,9 @@ package requests
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 // packer copies texts into one piece of memory, so that a trace holds on to nothing
@@ -57,7 +54,7 @@ func clean(text string, most int) string {
 
 func isPlain(text string) bool {
 	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
+		if text[i]-' ' > '~'-' ' { // bytes below the space wrap around
 			return false
 		}
 	}
@@ -106,8 +103,4 @@ func (p *packer) query(raw string) string {
 		p.text.WriteString(url.QueryEscape(clean(value, maxParameter)))
 	}
 	return p.text.String()[start:]
-}
-
-func same(a, b user.Info) bool {
-	return a.GetName() == b.GetName() && a.GetUID() == b.GetUID() && slices.Equal(a.GetGroups(), b.GetGroups())
 }

@@ -13,4 +13,4 @@ package v1alpha1
 
 //go:generate go tool -modfile=../../../../tools/go.mod deepcopy-gen --output-file=zz_generated.deepcopy.go .
 //go:generate go tool -modfile=../../../../tools/go.mod openapi-gen --output-dir=../openapi --output-pkg=github.com/kapi-dev/kapi/internal/apis/inspect/openapi --output-file=zz_generated.openapi.go --output-model-name-file=zz_generated.model_name.go --readonly-pkg=k8s.io/apimachinery/pkg/apis/meta/v1 --report-filename=/dev/null k8s.io/apimachinery/pkg/apis/meta/v1 .
-//go:generate go run ../refdoc . ../../../../docs/reference/inspect-api.md
+//go:generate go run ../../../inspect/refdoc . ../../../../docs/reference/inspect-api.md

@@ -31,7 +31,7 @@ type AuthenticatorSpec struct {
 	// order is the place among all authenticators; the one of order 0 is asked first.
 	Order int32 `json:"order"`
 	// type is what it looks at: RequestHeader, ClientCertificate, TokenFile, ServiceAccount,
-	// BootstrapToken, JWT, Webhook or Anonymous.
+	// BootstrapToken, JWT, Webhook, Anonymous, or Loopback: the token by which the server talks to itself.
 	Type       string `json:"type"`
 	Configured `json:",inline"`
 }

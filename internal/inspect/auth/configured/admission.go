@@ -46,7 +46,7 @@ var abilities = map[string]int{
 	"NamespaceExists":                      validates,
 	"NamespaceLifecycle":                   mutates,
 	"NodeDeclaredFeatureValidator":         validates,
-	"NodeRestriction":                      mutates | validates,
+	"NodeRestriction":                      mutates,
 	"OwnerReferencesPermissionEnforcement": validates,
 	"PersistentVolumeClaimResize":          validates,
 	"PodGroupProtection":                   mutates,

@@ -67,7 +67,7 @@ func TestPlugins(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]auth.ConfiguredPlugin{
-		"NodeRestriction": {Enabled: true, Mutating: true, Validating: true, Configured: v1alpha1.Configured{ConfiguredBy: "--enable-admission-plugins"}},
+		"NodeRestriction": {Enabled: true, Mutating: true, Configured: v1alpha1.Configured{ConfiguredBy: "--enable-admission-plugins"}},
 		"LimitRanger":     {Enabled: true, Mutating: true, Validating: true, Configured: v1alpha1.Configured{ConfiguredBy: "default"}},
 		"ServiceAccount":  {Mutating: true, Validating: true, Configured: v1alpha1.Configured{ConfiguredBy: "--disable-admission-plugins"}},
 		"AlwaysDeny":      {Mutating: true, Validating: true, Configured: v1alpha1.Configured{ConfiguredBy: "default"}},

@@ -143,7 +143,7 @@ func (a *Authentication) issuers(cfg *apiserver.AuthenticationConfiguration) []a
 
 // anonymous says what turned anonymous requests on: the file, if it says anything of them.
 func (a *Authentication) anonymous() v1alpha1.Configured {
-	if a.file != nil && !a.given("anonymous-auth") {
+	if a.file != nil && !a.given.has("anonymous-auth") {
 		return v1alpha1.Configured{ConfiguredBy: a.options.AuthenticationConfigFile}
 	}
 	return a.given.by("anonymous-auth", "")

@@ -388,8 +388,8 @@ func TestAuthenticatorsSayWhereTheyComeFrom(t *testing.T) {
 	}
 	found := by()
 	for name, want := range map[string]v1alpha1.Configured{
-		"client-certificate":                                  {ConfiguredBy: "--client-ca-file", Source: e.users.file},
-		"request-header":                                      {ConfiguredBy: "default", Source: e.proxies.file},
+		"client-certificate": {ConfiguredBy: "--client-ca-file", Source: e.users.file},
+		"request-header":     {ConfiguredBy: "default", Source: e.proxies.file},
 		"jwt-" + strings.TrimPrefix(e.issuer.URL, "https://"): {ConfiguredBy: e.configFile, Source: e.issuer.URL},
 	} {
 		if found[name] != want {

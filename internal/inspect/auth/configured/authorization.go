@@ -78,4 +78,3 @@ func (a *Authorization) source(one apiserver.AuthorizerConfiguration) string {
 		return ""
 	}
 }
-

@@ -17,13 +17,15 @@ import (
 )
 
 // Given says whether a flag was given by the user, in any way that kapi takes
-// flags. What was not given is a default.
+// flags. What was not given is a default; nil says that of all flags.
 type Given func(flag string) bool
+
+func (g Given) has(flag string) bool { return g != nil && g(flag) }
 
 // by returns where something comes from that a flag turns on.
 func (g Given) by(flag, source string) v1alpha1.Configured {
 	c := v1alpha1.Configured{ConfiguredBy: "default", Source: source}
-	if g(flag) {
+	if g.has(flag) {
 		c.ConfiguredBy = "--" + flag
 	}
 	return c

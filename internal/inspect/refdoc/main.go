@@ -1,7 +1,7 @@
 // Command refdoc writes the reference of inspect.kapi.dev: what the table of kinds
 // and the comments of the types say, as Markdown. It is run by go generate.
 //
-//	go run ./internal/apis/inspect/refdoc TYPES OUTPUT
+//	go run ./internal/inspect/refdoc TYPES OUTPUT
 package main
 
 import (

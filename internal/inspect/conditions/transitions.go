@@ -1,0 +1,293 @@
+package conditions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
+	"github.com/kapi-dev/kapi/internal/inspect/store"
+)
+
+// Kinds of the objects that are observed.
+const (
+	KindDefinition = "CustomResourceDefinition"
+	KindAPIService = "APIService"
+)
+
+// DefaultCapacity is how many transitions are kept.
+const DefaultCapacity = 1000
+
+// TransitionsConfig is what Transitions need.
+type TransitionsConfig struct {
+	// ServerID is the identity of the API server.
+	ServerID string
+	// Started is when the server started: what is older was not seen to become
+	// what it is.
+	Started time.Time
+	// Definitions and APIServices are informers for the two kinds; nil leaves one
+	// out. They may be started before or after Run.
+	Definitions, APIServices cache.SharedIndexInformer
+	// Append adds an entry to the history (store.Log.Append).
+	Append func(store.Entry)
+	// Served tells whether discovery lists a resource; it is asked in the process,
+	// and only after a definition has been established. Nil: it is never known.
+	Served func(ctx context.Context, group, version, plural string) bool
+	// Now is the clock; time.Now when nil.
+	Now func() time.Time
+}
+
+// Transitions sees conditions change. It is safe for use by many goroutines.
+type Transitions struct {
+	config TransitionsConfig
+	wake   chan struct{}
+	ready  chan struct{} // closed when Run observes
+
+	lock    sync.Mutex
+	objects map[objectKey]*observed
+	count   uint64
+	waiting []*serving
+}
+
+type objectKey struct{ kind, name string }
+
+// observed is an object as it was last seen.
+type observed struct {
+	uid string
+	// seen is when it was created; zero if that was before the server started.
+	seen       time.Time
+	conditions map[string]condition
+}
+
+type condition struct {
+	status, reason, message string
+	since                   time.Time
+}
+
+// state is what an event says of an object.
+type state struct {
+	key        objectKey
+	meta       *metav1.ObjectMeta
+	conditions map[string]condition
+	initial    bool // it was there before the informer
+	definition *apiextensionsv1.CustomResourceDefinition
+}
+
+// NewTransitions returns Transitions that have seen nothing yet.
+func NewTransitions(config TransitionsConfig) *Transitions {
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	return &Transitions{config: config, objects: map[objectKey]*observed{}, wake: make(chan struct{}, 1), ready: make(chan struct{})}
+}
+
+// Run observes until ctx is done; it can run once. What has happened before counts
+// as having been there, so it should begin before the informers do.
+func (t *Transitions) Run(ctx context.Context) error {
+	var failed error
+	for _, source := range []struct {
+		informer cache.SharedIndexInformer
+		read     func(any) (state, bool)
+	}{
+		{t.config.Definitions, readDefinition},
+		{t.config.APIServices, readAPIService},
+	} {
+		if source.informer == nil {
+			continue
+		}
+		handle, err := source.informer.AddEventHandler(t.handler(source.read))
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("observing conditions: %w", err))
+			continue
+		}
+		defer func() { _ = source.informer.RemoveEventHandler(handle) }() // it fails if the informer has stopped, which is as good
+	}
+	close(t.ready)
+	t.waitServed(ctx)
+	return failed
+}
+
+func (t *Transitions) handler(read func(any) (state, bool)) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(object any, initial bool) {
+			if s, ok := read(object); ok {
+				s.initial = initial
+				t.observe(s)
+			}
+		},
+		UpdateFunc: func(_, object any) {
+			if s, ok := read(object); ok {
+				t.observe(s)
+			}
+		},
+		DeleteFunc: func(object any) {
+			if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = last.Obj
+			}
+			if s, ok := read(object); ok {
+				t.lock.Lock()
+				defer t.lock.Unlock()
+				t.gone(s.key, t.config.Now())
+			}
+		},
+	}
+}
+
+func readDefinition(object any) (state, bool) {
+	definition, ok := object.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return state{}, false
+	}
+	s := state{
+		key: objectKey{KindDefinition, definition.Name}, meta: &definition.ObjectMeta,
+		conditions: map[string]condition{}, definition: definition,
+	}
+	for i := range definition.Status.Conditions {
+		c := &definition.Status.Conditions[i]
+		s.conditions[string(c.Type)] = condition{string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+	}
+	return s, true
+}
+
+func readAPIService(object any) (state, bool) {
+	service, ok := object.(*apiregistrationv1.APIService)
+	if !ok {
+		return state{}, false
+	}
+	s := state{key: objectKey{KindAPIService, service.Name}, meta: &service.ObjectMeta, conditions: map[string]condition{}}
+	for i := range service.Status.Conditions {
+		c := &service.Status.Conditions[i]
+		s.conditions[string(c.Type)] = condition{string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
+	}
+	return s, true
+}
+
+// observe compares with what was seen before.
+func (t *Transitions) observe(s state) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	now := t.config.Now()
+	known := t.objects[s.key]
+	if known != nil && known.uid != string(s.meta.UID) { // deleted and created again unseen
+		t.gone(s.key, now)
+		known = nil
+	}
+	if known == nil {
+		known = &observed{uid: string(s.meta.UID), conditions: map[string]condition{}}
+		t.objects[s.key] = known
+		if s.initial && s.meta.CreationTimestamp.Time.Before(t.config.Started.Truncate(time.Second)) {
+			known.conditions = s.conditions // how they came about was not seen
+			return
+		}
+		if known.seen = now; s.initial {
+			known.seen = s.meta.CreationTimestamp.Time
+		}
+	}
+	for _, kind := range sortedKeys(s.conditions) {
+		t.change(known, s, kind, now)
+	}
+	for _, kind := range sortedKeys(known.conditions) {
+		if _, ok := s.conditions[kind]; !ok {
+			t.end(known, s.key, kind, now)
+		}
+	}
+}
+
+// change notes the state of one condition, and a transition if its status differs.
+func (t *Transitions) change(known *observed, s state, kind string, now time.Time) {
+	before, had := known.conditions[kind]
+	next := s.conditions[kind]
+	at := now
+	if s.initial && !next.since.IsZero() { // it had changed before it was seen
+		at = next.since
+	}
+	if next.since = at; had && before.status == next.status {
+		next.since = before.since
+	}
+	known.conditions[kind] = next
+	if before.status == next.status {
+		return
+	}
+	e := t.entry(s.key, known.uid, kind, at)
+	e.spec.From, e.spec.To, e.spec.Reason, e.spec.Message = before.status, next.status, next.reason, cut(next.message)
+	e.spec.HeldFor = heldFor(before, at)
+	if established(s, kind, next) && !known.seen.IsZero() {
+		e.spec.TimeToEstablished = &metav1.Duration{Duration: max(0, at.Sub(known.seen))}
+		if !s.initial {
+			t.expect(e, known, s)
+		}
+	}
+	t.config.Append(e)
+}
+
+func established(s state, kind string, c condition) bool {
+	return s.definition != nil && kind == string(apiextensionsv1.Established) && c.status == string(apiextensionsv1.ConditionTrue)
+}
+
+// end notes that a condition is gone.
+func (t *Transitions) end(known *observed, key objectKey, kind string, now time.Time) {
+	before := known.conditions[kind]
+	delete(known.conditions, kind)
+	e := t.entry(key, known.uid, kind, now)
+	e.spec.From, e.spec.HeldFor = before.status, heldFor(before, now)
+	t.config.Append(e)
+}
+
+// gone notes that an object is.
+func (t *Transitions) gone(key objectKey, now time.Time) {
+	known := t.objects[key]
+	if known == nil {
+		return
+	}
+	delete(t.objects, key)
+	for _, kind := range sortedKeys(known.conditions) {
+		t.end(known, key, kind, now)
+	}
+}
+
+func heldFor(before condition, at time.Time) *metav1.Duration {
+	if before.status == "" || before.since.IsZero() {
+		return nil
+	}
+	return &metav1.Duration{Duration: max(0, at.Sub(before.since))}
+}
+
+// Current is a condition as it is now.
+type Current struct {
+	// Kind and Name are those of the object.
+	Kind, Name string
+	// Type, Status and Reason are the condition's.
+	Type, Status, Reason string
+	// Since is when the status was last seen to change, or says that it has.
+	Since time.Time
+}
+
+// Current returns all conditions of all observed objects, ordered by kind, name
+// and type.
+func (t *Transitions) Current() []Current {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	var all []Current
+	for key, known := range t.objects {
+		for kind, c := range known.conditions {
+			all = append(all, Current{key.kind, key.name, kind, c.status, c.reason, c.since})
+		}
+	}
+	slices.SortFunc(all, func(a, b Current) int {
+		return strings.Compare(a.Kind+"/"+a.Name+"/"+a.Type, b.Kind+"/"+b.Name+"/"+b.Type)
+	})
+	return all
+}
+
+func object(key objectKey, uid string) v1alpha1.ObservedObject {
+	return v1alpha1.ObservedObject{Kind: key.kind, Name: key.name, UID: uid}
+}

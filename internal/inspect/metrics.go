@@ -1,0 +1,69 @@
+package inspect
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	"github.com/kapi-dev/kapi/internal/inspect/metrics"
+)
+
+// troubles are the condition types that are wanted to be False; all others are
+// wanted to be True.
+var troubles = map[string]bool{
+	string(apiextensionsv1.NonStructuralSchema): true,
+	string(apiextensionsv1.Terminating):         true,
+}
+
+// register makes /metrics show what the tables do, until release is called.
+func (i *Inspector) register(b *built) (release func(), err error) {
+	return metrics.Register(legacyregistry.CustomRegister, metrics.Sources{
+		Filters:     i.filterMetrics,
+		Layers:      i.requests.Layers,
+		Hooks:       i.cfg.Start.Hooks.Collect,
+		BootSteps:   i.cfg.Start.Boots.Collect,
+		EtcdMembers: b.resources.EtcdMembers,
+		Conditions:  b.conditionMetrics,
+		Traces:      i.traceMetrics,
+	})
+}
+
+func (i *Inspector) filterMetrics() []metrics.Filter {
+	chain := i.chain.Load()
+	if chain == nil {
+		return nil
+	}
+	filters, stats := chain.Filters(), chain.Stats()
+	var all []metrics.Filter
+	for n, filter := range filters {
+		if !filter.Enabled {
+			continue
+		}
+		s := stats[n]
+		all = append(all, metrics.Filter{
+			Name: filter.Name, Requests: s.Requests, InFlight: s.InFlight, Abandoned: s.Abandoned,
+			Terminated: s.Terminated, In: s.In, Back: s.Back,
+		})
+	}
+	return all
+}
+
+func (b *built) conditionMetrics() []metrics.Condition {
+	var all []metrics.Condition
+	for _, c := range b.transitions.Current() {
+		wanted := "True"
+		if troubles[c.Type] {
+			wanted = "False"
+		}
+		all = append(all, metrics.Condition{
+			Kind: c.Kind, Name: c.Name, Type: c.Type, Status: c.Status, Good: c.Status == wanted, Since: c.Since,
+		})
+	}
+	return all
+}
+
+func (i *Inspector) traceMetrics() metrics.Traces {
+	totals := i.requests.Totals()
+	return metrics.Traces{
+		Requests: totals.Received - totals.InFlight, Kept: int64(i.requests.Traces().Len()),
+	}
+}

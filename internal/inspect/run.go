@@ -1,0 +1,34 @@
+package inspect
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// closeTimeout bounds the wait for health checks that hang.
+const closeTimeout = time.Second
+
+// Run does what goes on while the server serves. It returns when ended is closed,
+// and all watches of the group with it.
+func (i *Inspector) Run(ended <-chan struct{}) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	b := i.built.Load()
+	for _, run := range []func(context.Context) error{i.cfg.Start.Hooks.Poll, b.transitions.Run, b.probes.Run, b.sample} {
+		running.Go(func() { _ = run(ctx) }) // each ends with ctx, and its error is that
+	}
+	<-ended
+	cancel()
+	i.close()
+	running.Wait()
+	closing, done := context.WithTimeout(context.Background(), closeTimeout)
+	defer done()
+	_ = b.checks.Close(closing)
+	b.release()
+}
+
+func (b *built) sample(ctx context.Context) error {
+	b.resources.Run(ctx)
+	return nil
+}
