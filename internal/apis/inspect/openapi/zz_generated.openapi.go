@@ -1008,7 +1008,7 @@ func schema_internal_apis_inspect_v1alpha1_AuthenticatorSpec(ref common.Referenc
 					},
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type is what it looks at: RequestHeader, ClientCertificate, TokenFile, ServiceAccount, BootstrapToken, JWT, Webhook or Anonymous.",
+							Description: "type is what it looks at: RequestHeader, ClientCertificate, TokenFile, ServiceAccount, BootstrapToken, JWT, Webhook, Anonymous, or Loopback: the token by which the server talks to itself.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
