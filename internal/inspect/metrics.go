@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"github.com/prometheus/client_golang/prometheus"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	componentmetrics "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	"github.com/kapi-dev/kapi/internal/inspect/metrics"
@@ -16,7 +18,7 @@ var troubles = map[string]bool{
 
 // register makes /metrics show what the tables do, until release is called.
 func (i *Inspector) register(b *built) (release func(), err error) {
-	return metrics.Register(legacyregistry.CustomRegister, metrics.Sources{
+	return metrics.Register(onlyUpstreams, metrics.Sources{
 		Filters:     i.filterMetrics,
 		Layers:      i.requests.Layers,
 		Hooks:       i.cfg.Start.Hooks.Collect,
@@ -25,6 +27,15 @@ func (i *Inspector) register(b *built) (release func(), err error) {
 		Conditions:  b.conditionMetrics,
 		Traces:      i.traceMetrics,
 	})
+}
+
+// onlyUpstreams registers a collector in upstream's registry, which /metrics shows,
+// and not in Prometheus' default one too, as upstream does: etcd's metrics are read
+// from there on behalf of this collector, which would wait for itself.
+func onlyUpstreams(collector componentmetrics.StableCollector) error {
+	err := legacyregistry.CustomRegister(collector)
+	prometheus.Unregister(collector)
+	return err
 }
 
 func (i *Inspector) filterMetrics() []metrics.Filter {

@@ -20,7 +20,7 @@ resources:
   - identity: {}
 - resources: [deployments.apps]
   providers:
-  - kms: {apiVersion: v2, name: vault, endpoint: unix:///tmp/x}
+  - kms: {apiVersion: v2, name: vault, endpoint: unix:///run/kms.sock}
 - resources: [configmaps]
   providers: [{identity: {}}, {secretbox: {keys: []}}]
 - resources: ["*.*"]

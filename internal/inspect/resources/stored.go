@@ -53,7 +53,9 @@ func StoredByFactory(factory *serverstorage.DefaultStorageFactory, scheme *runti
 
 // StoredByGroup answers for layers that keep objects below PREFIX/GROUP/PLURAL,
 // as apiextensions and the aggregator do. encode says which version they are
-// written as (storagebackend.Config.EncodeVersioner).
+// written as (storagebackend.Config.EncodeVersioner). It is not always the one that
+// is served: upstream writes CustomResourceDefinitions as v1beta1.
+// Source: k8s.io/kubernetes/pkg/controlplane/apiserver/apiextensions.go.
 func StoredByGroup(prefix string, encode runtime.GroupVersioner) StoredFunc {
 	return func(resource schema.GroupResource, kind string) (Stored, bool) {
 		stored := Stored{Prefix: groupPrefix(prefix, resource)}
