@@ -27,11 +27,10 @@ func addFaults(server *genericapiserver.GenericAPIServer, c *configs) error {
 			continue
 		}
 		// Both ways in which hooks are watched: by ours around it, and from outside.
-		observed := c.inspector.Hooks().Func(LayerKubeAPIServer, "fault-"+name, hook)
-		if strings.HasPrefix(name, "foreign-") {
-			observed = hook
+		if !strings.HasPrefix(name, "foreign-") {
+			hook = c.inspector.Hooks().Func(LayerKubeAPIServer, "fault-"+name, hook)
 		}
-		if err := server.AddPostStartHook("fault-"+name, observed); err != nil {
+		if err := server.AddPostStartHook("fault-"+name, hook); err != nil {
 			return fmt.Errorf("adding fault %s: %w", name, err)
 		}
 	}

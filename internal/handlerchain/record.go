@@ -174,11 +174,17 @@ func (r *Record) RequestAt(i int) *http.Request {
 
 // Deepest returns the request as the innermost filter or handler that it reached got
 // it, under the conditions of RequestAt.
-func (r *Record) Deepest() *http.Request { return r.request(max(r.still, 1) - 1) }
+func (r *Record) Deepest() *http.Request {
+	position := 0
+	if r.final() {
+		position = max(r.still, 1) - 1
+	}
+	return r.request(position)
+}
 
 func (r *Record) request(position int) *http.Request {
 	switch phase := r.phase.Load(); {
-	case phase == phaseBeginning && position == 0, phase == phaseEnding && position < r.still:
+	case phase == phaseBeginning && position == 0, phase == phaseEnding && position < max(r.still, 1):
 		return r.spans[position].request
 	default:
 		return nil
@@ -194,7 +200,7 @@ func (r *Record) Context() context.Context {
 	case phaseBeginning:
 		return r.spans[0].request.Context()
 	case phaseEnding:
-		return r.spans[r.reached-1].request.Context()
+		return r.spans[max(r.reached, 1)-1].request.Context()
 	default:
 		return nil
 	}

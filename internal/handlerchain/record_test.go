@@ -251,3 +251,19 @@ func TestLength(t *testing.T) {
 		balanced(t, c)
 	}
 }
+
+// A filter that says it is off and keeps a request all the same is an error of the
+// table: the record knows nothing of it, and harms nobody.
+func TestOffButNot(t *testing.T) {
+	kept := &keeper{}
+	c := New([]Filter{{Name: "off", Wrap: func(http.Handler) http.Handler { return http.NotFoundHandler() }}}, kept)
+	c.Wrap(ok).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	record, end := kept.last(t)
+	if _, ended := record.Terminator(); ended || record.Status() != http.StatusNotFound || end.deepest == nil {
+		t.Errorf("ended by a filter: %t, status %d", ended, record.Status())
+	}
+	if c.HandlerStats().Requests != 0 || record.RequestAt(0) != nil || record.Deepest() != nil {
+		t.Error("the handler behind the chain has a request, or the record keeps one")
+	}
+	balanced(t, c)
+}

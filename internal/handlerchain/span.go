@@ -132,7 +132,7 @@ func (r *Record) end(observer Observer) {
 	r.phase.Store(phaseEnding)
 	observer.End(r)
 	r.phase.Store(phaseOver)
-	for i := range r.spans[:r.reached] {
+	for i := range r.spans[:max(r.reached, 1)] {
 		r.spans[i].request = nil // a kept record must not keep requests
 	}
 }
@@ -162,9 +162,9 @@ func (r *Record) seal() {
 func (r *Record) judge() {
 	outermost := exit(r.spans[0].left.Load())
 	r.outerPanicked = outermost&exitPanicked != 0
-	r.duration = outermost.at()
+	r.duration = outermost.at() // 0 if no position was reached
 	r.ended = len(r.spans) - 1
-	if r.outerPanicked {
+	if r.outerPanicked || r.reached == 0 { // or a filter that is said to be off kept it
 		r.ended = -1
 	}
 	for i := range r.spans[:r.reached] {

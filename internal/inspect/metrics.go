@@ -75,6 +75,6 @@ func (b *built) conditionMetrics() []metrics.Condition {
 func (i *Inspector) traceMetrics() metrics.Traces {
 	totals := i.requests.Totals()
 	return metrics.Traces{
-		Requests: totals.Received - totals.InFlight, Kept: int64(i.requests.Traces().Len()),
+		Requests: totals.Received - totals.InFlight, Slow: totals.Slow, Failed: totals.Failed, Kept: int64(i.requests.Traces().Len()),
 	}
 }

@@ -28,6 +28,7 @@ func chainKinds() []Kind {
 					}
 					return ago(&o.Status.LastError.At)
 				}),
+				wide("Abandoned", "integer", "Requests that a filter answered in its place", func(o layer) any { return o.Status.RequestsAbandoned }),
 				wide("Proxied", "integer", "Requests answered by aggregated servers", func(o layer) any { return o.Status.RequestsProxied }),
 				wide("Answers", "string", "Answers by status code", func(o layer) any { return codes(o.Status.Answers) }),
 				wide("Group-Versions", "integer", "Group versions that the layer serves", func(o layer) any { return int64(len(o.Spec.GroupVersions)) }),

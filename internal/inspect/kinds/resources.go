@@ -163,7 +163,7 @@ func discoveries() Kind {
 	type object = *v1alpha1.DiscoveryState
 	listed := func(state v1alpha1.OpenAPIState) any {
 		if state.Error != "" {
-			return "error"
+			return "?"
 		}
 		return toString(state.Listed)
 	}

@@ -59,12 +59,12 @@ type Observer struct {
 	// chain is set before the first request comes.
 	chain atomic.Pointer[observedChain]
 
-	prefix   string // of the names of traces
-	number   atomic.Int64
-	received atomic.Int64
-	over     atomic.Int64
-	ended    atomic.Int64 // by filters
-	givenUp  atomic.Int64
+	prefix                string // of the names of traces
+	number                atomic.Int64
+	received              atomic.Int64
+	over                  atomic.Int64
+	ended                 atomic.Int64 // by filters
+	slow, failed, givenUp atomic.Int64
 
 	unavailable unavailable
 }
@@ -176,6 +176,12 @@ func (o *Observer) count(t *trace) {
 	case t.record.Panicked():
 		o.givenUp.Add(1)
 	}
+	if t.slow {
+		o.slow.Add(1)
+	}
+	if t.failed() {
+		o.failed.Add(1)
+	}
 	if t.apiService != "" && t.answeredBy != nil && t.record.Status() == http.StatusServiceUnavailable {
 		o.unavailable.add(t.apiService)
 	}
@@ -213,12 +219,16 @@ type Totals struct {
 	Terminated int64
 	// GivenUp is how many ended without an answer: the connection was aborted.
 	GivenUp int64
+	// Slow and Failed are how many of those that are over were so.
+	Slow, Failed int64
 }
 
 // Totals returns the counts of all requests since the start.
 func (o *Observer) Totals() Totals {
 	// What has ended is read first, so that InFlight is never negative.
-	over, totals := o.over.Load(), Totals{Terminated: o.ended.Load(), GivenUp: o.givenUp.Load()}
+	over, totals := o.over.Load(), Totals{
+		Terminated: o.ended.Load(), GivenUp: o.givenUp.Load(), Slow: o.slow.Load(), Failed: o.failed.Load(),
+	}
 	totals.Received = o.received.Load()
 	totals.InFlight = totals.Received - over
 	return totals
