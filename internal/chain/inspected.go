@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -135,7 +136,7 @@ func (f *finished) stored(prefix string) []resources.Layer {
 	places := map[string]resources.StoredFunc{
 		LayerAggregator:    resources.StoredByGroup(prefix, encodeVersion(apiregistrationv1.SchemeGroupVersion)),
 		LayerKubeAPIServer: resources.StoredByFactory(f.configs.generic.storage, legacyscheme.Scheme),
-		LayerAPIExtensions: resources.StoredByGroup(prefix, encodeVersion(apiextensionsv1.SchemeGroupVersion)),
+		LayerAPIExtensions: resources.StoredByGroup(prefix, encodeVersion(apiextensionsv1beta1.SchemeGroupVersion)),
 	}
 	var layers []resources.Layer
 	for _, layer := range f.layers {

@@ -192,17 +192,18 @@ func newConfigs(cfg Config) (*configs, error) {
 // requests under way finish, watches are closed, hooks stop. It returns the
 // error that kept it from serving or from ending cleanly.
 func (c *Chain) Run(ctx context.Context) error {
+	ended := make(chan struct{})
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer close(ended)
+	// Before the informers start: what they bring then was not seen to come about.
+	beside.Go(func() { c.inspector.Run(ended) })
 	prepared, err := c.aggregator.PrepareRun()
 	if err != nil {
 		return fmt.Errorf("preparing the server chain: %w", err)
 	}
-	ended := make(chan struct{})
-	var beside sync.WaitGroup
 	beside.Go(func() { c.closeLoopback(ended) })
 	beside.Go(func() { c.handlers.follow(c.Outermost(), c.stopping, ended) })
-	beside.Go(func() { c.inspector.Run(ended) })
-	defer beside.Wait()
-	defer close(ended)
 	return prepared.Run(ctx)
 }
 

@@ -60,7 +60,7 @@ func (i *Inspector) Attach(target Target) error {
 	b.resources = resources.New(target.Resources)
 	b.transitions = conditions.NewTransitions(conditions.TransitionsConfig{
 		ServerID: i.cfg.ServerID, Started: i.started, Definitions: target.Definitions, APIServices: target.APIServices,
-		Append: i.transitions.Append, Served: b.served,
+		Append: i.transitions.Append, Served: b.resources.Served,
 	})
 	target.Probes.ServerID, target.Probes.APIServices = i.cfg.ServerID, target.APIServices
 	target.Probes.UnavailableAnswers = i.requests.UnavailableAnswers

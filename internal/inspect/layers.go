@@ -1,10 +1,6 @@
 package inspect
 
 import (
-	"context"
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 
@@ -99,17 +95,4 @@ func groupVersions(roots []string) []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-// served asks the server, past its filters, whether discovery lists a resource.
-func (b *built) served(ctx context.Context, group, version, plural string) bool {
-	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/apis/"+group+"/"+version, nil)
-	request.Header.Set("Accept", "application/json")
-	recorder := httptest.NewRecorder()
-	b.outermost().UnprotectedHandler().ServeHTTP(recorder, request)
-	var list metav1.APIResourceList
-	if recorder.Code != http.StatusOK || json.Unmarshal(recorder.Body.Bytes(), &list) != nil {
-		return false
-	}
-	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == plural })
 }
