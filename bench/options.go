@@ -33,6 +33,7 @@ type options struct {
 	ListObjects int
 	CRDs        int
 	Objects     int
+	Requests    int // of the endurance rows
 
 	Profiles       string // directory for pprof files, or ""
 	ProfileSeconds int
@@ -73,6 +74,7 @@ func parseOptions(args []string, usage io.Writer) (*options, error) {
 	fs.IntVar(&o.ListObjects, "list-objects", 5000, "objects in one list")
 	fs.IntVar(&o.CRDs, "crds", 100, "CRDs of the existing directory (full size: 1000)")
 	fs.IntVar(&o.Objects, "objects", 5000, "objects of the existing directory (full size: 50000)")
+	fs.IntVar(&o.Requests, "requests", 1_000_000, "requests of the endurance rows")
 	fs.StringVar(&o.Profiles, "profiles", "", "write pprof files of both sides' API servers here; such a run's figures are not for quoting")
 	fs.IntVar(&o.ProfileSeconds, "profile-seconds", 4, "length of a CPU profile; a shorter phase of the load ends it no earlier")
 	if err := fs.Parse(args); err != nil {
@@ -109,7 +111,7 @@ func (o *options) complete() error {
 		value int
 	}{
 		{"--pairs", o.Pairs}, {"--clients", o.Clients}, {"--ops", o.Ops}, {"--lists", o.Lists},
-		{"--list-objects", o.ListObjects}, {"--profile-seconds", o.ProfileSeconds},
+		{"--list-objects", o.ListObjects}, {"--requests", o.Requests}, {"--profile-seconds", o.ProfileSeconds},
 	} {
 		if p.value < 1 {
 			return fault.Usagef("%s=%d: must be at least 1", p.flag, p.value)

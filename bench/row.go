@@ -82,7 +82,7 @@ type scenario struct {
 // row goes into the scenario whose server it can share, or into a new one here.
 func scenarios() []scenario {
 	return []scenario{
-		startupScenario(), existingScenario(), loadScenario(), sizeScenario(), idleScenario(),
+		startupScenario(), existingScenario(), loadScenario(), sizeScenario(), idleScenario(), enduranceScenario(),
 	}
 }
 
