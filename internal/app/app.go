@@ -147,7 +147,7 @@ func (s *server) prepare() error {
 	if err := globals.InstallLogging(s.logs); err != nil {
 		return err
 	}
-	globals.OnPanic(s.boot.Hooks.PanicHandler)
+	globals.OnPanic(s.panicked)
 	s.kube = chain.NewOptions()
 	return nil
 }

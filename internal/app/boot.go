@@ -56,3 +56,12 @@ func (s *server) fatal(message, _ string) {
 	}
 	os.Exit(fault.CodeFailure)
 }
+
+// panicked is called in a goroutine of upstream that panics. If it is that of a
+// post-start hook, which hook it was is said before the runtime prints where.
+func (s *server) panicked(ctx context.Context, value any) {
+	s.boot.Hooks.PanicHandler(ctx, value)
+	if words := s.boot.Hooks.LastWords(); words != "" {
+		fmt.Fprintln(s.opts.Err, "error: "+words)
+	}
+}
