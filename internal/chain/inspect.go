@@ -60,7 +60,10 @@ func newInspect(c *configs, delegate genericapiserver.DelegationTarget) (*generi
 	if err != nil {
 		return nil, err
 	}
-	return server, server.InstallAPIGroup(c.inspector.GroupInfo(c.generic.inspectScheme))
+	if err := server.InstallAPIGroup(c.inspector.GroupInfo(c.generic.inspectScheme)); err != nil {
+		return nil, err
+	}
+	return server, nil
 }
 
 // definitions are the OpenAPI definitions of all layers. The v3 configuration

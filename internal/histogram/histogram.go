@@ -82,7 +82,7 @@ func (s *Snapshot) Add(d time.Duration) {
 
 // Merge adds what other has counted, as if all of it had been counted here.
 func (s *Snapshot) Merge(other Snapshot) {
-	for i, n := range other.counts {
+	for i, n := range &other.counts {
 		s.counts[i] += n
 	}
 	s.count += other.count
@@ -120,7 +120,7 @@ func (s Snapshot) Quantile(q float64) time.Duration {
 		return s.max
 	}
 	var seen int64
-	for i, n := range s.counts {
+	for i, n := range &s.counts {
 		if seen += n; seen >= rank {
 			return min(representative(i), s.max)
 		}

@@ -80,7 +80,7 @@ func TestMerge(t *testing.T) {
 	var all, a, b Snapshot
 	var h Histogram
 	for i := range time.Duration(1000) {
-		d := i * i * time.Microsecond
+		d := time.Duration(int64(i)*int64(i)) * time.Microsecond
 		all.Add(d)
 		h.Record(d)
 		if i%3 == 0 {
@@ -145,7 +145,7 @@ func TestConcurrentWriters(t *testing.T) {
 	for w := range time.Duration(writers) {
 		group.Go(func() {
 			for i := range time.Duration(each) {
-				h.Record(w*time.Millisecond + i)
+				h.Record(time.Duration(int64(w)*int64(time.Millisecond)) + i)
 			}
 		})
 	}

@@ -146,7 +146,11 @@ func (b *built) storageKey(group, resource, namespace, name string) string {
 		return ""
 	}
 	for _, object := range registrations {
-		spec := object.(*v1alpha1.APIResourceRegistration).Spec
+		registration, ok := object.(*v1alpha1.APIResourceRegistration)
+		if !ok {
+			continue
+		}
+		spec := registration.Spec
 		if spec.Group != group || spec.Resource != resource || spec.EtcdPrefix == "" {
 			continue
 		}

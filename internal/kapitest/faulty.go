@@ -1,6 +1,7 @@
 package kapitest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,7 +43,7 @@ func (f *faultyBuild) build() {
 	if f.dir, f.err = os.MkdirTemp("", "kapitest"); f.err != nil {
 		return
 	}
-	cmd := exec.Command("go", "run", "-exec", "cp", "-tags", "kapifaults", "github.com/kapi-dev/kapi/cmd/kapi", f.path())
+	cmd := exec.CommandContext(context.Background(), "go", "run", "-exec", "cp", "-tags", "kapifaults", "github.com/kapi-dev/kapi/cmd/kapi", f.path())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		f.err = fmt.Errorf("building kapi with faults: %w\n%s", err, out)
 	}

@@ -123,12 +123,12 @@ func TestChecks(t *testing.T) {
 	}
 
 	second := checksNow(t, checks)
-	if a, b := first["only-ready"].Status, second["only-ready"].Status; !a.Since.Equal(b.Since) || !b.LastErrorAt.Time.After(a.LastErrorAt.Time) {
+	if a, b := first["only-ready"].Status, second["only-ready"].Status; !a.Since.Equal(b.Since) || !b.LastErrorAt.After(a.LastErrorAt.Time) {
 		t.Errorf("a check that goes on failing: first %+v, then %+v", a, b)
 	}
 	failing.Store(false)
 	third := checksNow(t, checks)["only-ready"].Status
-	if third.State != inspect.HealthOK || third.LastError == "" || !third.Since.Time.After(first["only-ready"].Status.Since.Time) || third.Conditions[0].Status != "True" {
+	if third.State != inspect.HealthOK || third.LastError == "" || !third.Since.After(first["only-ready"].Status.Since.Time) || third.Conditions[0].Status != "True" {
 		t.Errorf("a check that has failed before: %+v", third)
 	}
 }

@@ -246,7 +246,10 @@ func TestAFewAtATime(t *testing.T) {
 	l.serve(t, l.ca.issue(t, serverName, time.Hour), func(http.ResponseWriter, *http.Request) {
 		defer now.Add(-1)
 		n := now.Add(1)
-		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		for old := most.Load(); n > old; old = most.Load() {
+			if most.CompareAndSwap(old, n) {
+				break
+			}
 		}
 		if n == probeWorkers {
 			isFull()

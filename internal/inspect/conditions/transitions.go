@@ -94,6 +94,7 @@ func NewTransitions(config TransitionsConfig) *Transitions {
 // as having been there, so it should begin before the informers do.
 func (t *Transitions) Run(ctx context.Context) error {
 	var failed error
+	var stop []func()
 	for _, source := range []struct {
 		informer cache.SharedIndexInformer
 		read     func(any) (state, bool)
@@ -109,10 +110,14 @@ func (t *Transitions) Run(ctx context.Context) error {
 			failed = errors.Join(failed, fmt.Errorf("observing conditions: %w", err))
 			continue
 		}
-		defer func() { _ = source.informer.RemoveEventHandler(handle) }() // it fails if the informer has stopped, which is as good
+		// It fails if the informer has stopped, which is as good.
+		stop = append(stop, func() { _ = source.informer.RemoveEventHandler(handle) })
 	}
 	close(t.ready)
 	t.waitServed(ctx)
+	for _, end := range stop {
+		end()
+	}
 	return failed
 }
 

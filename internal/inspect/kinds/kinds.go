@@ -65,7 +65,12 @@ func All() []Kind {
 
 // column is a column over one type of objects.
 func column[T store.Object](name, kind, doc string, cell func(T) any) Column {
-	return Column{Name: name, Type: kind, Doc: doc, Cell: func(object store.Object) any { return cell(object.(T)) }}
+	return Column{Name: name, Type: kind, Doc: doc, Cell: func(object store.Object) any {
+		if typed, ok := object.(T); ok {
+			return cell(typed)
+		}
+		return nil
+	}}
 }
 
 func wide[T store.Object](name, kind, doc string, cell func(T) any) Column {
@@ -75,7 +80,12 @@ func wide[T store.Object](name, kind, doc string, cell func(T) any) Column {
 }
 
 func field[T store.Object](value func(T) string) func(store.Object) string {
-	return func(object store.Object) string { return value(object.(T)) }
+	return func(object store.Object) string {
+		if typed, ok := object.(T); ok {
+			return value(typed)
+		}
+		return ""
+	}
 }
 
 func toString(value bool) string { return strconv.FormatBool(value) }

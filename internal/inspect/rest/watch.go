@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -125,7 +126,6 @@ func ended(dropped bool) *metav1.Status {
 }
 
 func (w *watcher) bookmark(batch store.Batch, first bool) watch.Event {
-	object := w.new().(store.Object)
 	revision := batch.Revision
 	annotations := map[string]string{}
 	if first {
@@ -135,16 +135,19 @@ func (w *watcher) bookmark(batch store.Batch, first bool) watch.Event {
 	if batch.LeftOut > 0 {
 		annotations[LeftOutAnnotation] = strconv.FormatInt(batch.LeftOut, 10)
 	}
-	object.SetResourceVersion(store.Format(revision))
-	if len(annotations) > 0 {
-		object.SetAnnotations(annotations)
+	object := w.new()
+	if accessor, err := meta.Accessor(object); err == nil { // all kinds have metadata
+		accessor.SetResourceVersion(store.Format(revision))
+		if len(annotations) > 0 {
+			accessor.SetAnnotations(annotations)
+		}
 	}
 	return watch.Event{Type: watch.Bookmark, Object: object}
 }
 
 func (w *watcher) sendAll(ctx context.Context, events []store.Event) bool {
 	for _, event := range events {
-		object := event.Object.DeepCopyObject().(store.Object) // the encoder writes to it
+		object := store.Copy(event.Object) // the encoder writes to it
 		if !w.send(ctx, watch.Event{Type: event.Type, Object: object}) {
 			return false
 		}

@@ -112,7 +112,7 @@ func (a *answer) webService(layer Layer, r *http.Request) (bool, error) {
 // Source: AddAPIService in k8s.io/kube-aggregator/pkg/apiserver.
 func (e *Explainer) aggregated(a *answer, info *request.RequestInfo) (bool, error) {
 	parts := strings.Split(strings.Trim(info.Path, "/"), "/")
-	name := ""
+	var name string
 	switch {
 	case parts[0] == "api":
 		name = "v1."

@@ -211,7 +211,7 @@ func (s *Snapshot) remove(name string) {
 	before := s.objects[name]
 	delete(s.objects, name)
 	revision := s.feed.revision.next()
-	last := before.DeepCopyObject().(Object)
+	last := Copy(before)
 	last.SetResourceVersion(Format(revision))
 	s.feed.publish(Event{Type: watch.Deleted, Object: last, Previous: before, Revision: revision})
 }

@@ -27,6 +27,15 @@ type Object interface {
 	metav1.Object
 }
 
+// Copy returns a copy of an object, for whoever is going to change it.
+func Copy(object Object) Object {
+	copied, ok := object.DeepCopyObject().(Object)
+	if !ok {
+		return object // it never is: a copy is of the type of the original
+	}
+	return copied
+}
+
 // Event is one change of a table.
 type Event struct {
 	Type watch.EventType

@@ -130,7 +130,7 @@ func TestAdmissionChain(t *testing.T) {
 	}
 
 	pod := &api.Pod{Spec: api.PodSpec{Containers: []api.Container{{Name: "c", Image: "i"}}}}
-	service := &api.Service{Spec: api.ServiceSpec{ExternalIPs: []string{"192.0.2.1"}}}
+	service := &api.Service{Spec: api.ServiceSpec{ExternalIPs: []string{"192.0.2.1"}}} //nolint:staticcheck // deprecated, and what the plugin is about
 	admit := func(attributes admission.Attributes) error {
 		if err := chain.(admission.MutationInterface).Admit(t.Context(), attributes, nil); err != nil {
 			return err
