@@ -1,8 +1,9 @@
 package logging
 
 // KnownNoise returns the demotions that are in force by default: lines of a
-// normal start or stop that sound like trouble and are none. Each row needs a
-// reason, and goes when the line has gone upstream.
+// normal start or stop that sound like trouble and are none, and those about a
+// client's mistake, which the client is told and which print what it has sent.
+// Each row needs a reason, and goes when the line has gone upstream.
 func KnownNoise() []Demotion {
 	return []Demotion{
 		{ComponentKube, "because it has no resources.", "a version without enabled resources is skipped, as configured (genericapiserver.go)"},
@@ -12,5 +13,8 @@ func KnownNoise() []Demotion {
 		{ComponentKube, "Unable to remove peer endpoint leases", "a first start has no lease to remove (peerreconcilers)"},
 		{ComponentKube, "Error while syncing ConfigMap", "token tracking is tried before namespace kube-system exists (legacytokentracking)"},
 		{ComponentKube, "failed to fetch openapi paths", "asked while the server stops (mutating admission policy's type converter)"},
+		{ComponentKube, "Couldn't parse request", "a client's selector or number that is none, which it gets 400 for (endpoints/request/requestinfo.go)"},
+		{ComponentKube, "Failed to convert options while estimating work for the list request", "the same, a second time (flowcontrol/request/list_work_estimator.go)"},
+		{ComponentKube, "invalid timeout specified in the request URL", "a client's duration that is none, which it gets 400 for (endpoints/filters/request_deadline.go)"},
 	}
 }

@@ -38,7 +38,7 @@ func secretKey(key string) bool {
 
 // A text that holds none of these holds nothing that mask would find.
 var maskHints = []string{"://", "earer", "EARER", "asic ", "ASIC ", "uthorization", "eyJ",
-	"PRIVATE KEY", "oken", "assword", "ecret", "ey-data"}
+	"PRIVATE KEY", "oken", "assword", "ecret", "ey-data", "?"}
 
 var (
 	// "Bearer TOKEN" as in a header.
@@ -53,8 +53,8 @@ var (
 	pemPattern = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
 	// "token": "…" in JSON, also in JSON within a JSON string.
 	jsonSecretPattern = regexp.MustCompile(`(?i)(\\*"(?:access_?token|id_?token|refresh_?token|bearer-?token|token|password|client-?secret|client-key-data|key-data)\\*"\s*:\s*\\*")[^"\\]+`)
-	// token=… in a query.
-	queryPattern = regexp.MustCompile(`(?i)([?&](?:access_token|id_token|token|password|client_secret)=)[^&\s"]+`)
+	// name=value in a query; "&" may be written as JSON does.
+	queryPattern = regexp.MustCompile(`((?:[?&]|\\u0026)([A-Za-z_][A-Za-z0-9_.~%-]*)=)[^&\s"'\\]+`)
 )
 
 // mask hides what looks like a credential in s. It prefers to leave prose
@@ -73,10 +73,24 @@ func mask(s string) string {
 	s = pemPattern.ReplaceAllString(s, redacted)
 	s = userinfoPattern.ReplaceAllString(s, "${1}"+redacted+"@")
 	s = jsonSecretPattern.ReplaceAllString(s, "${1}"+redacted)
-	s = queryPattern.ReplaceAllString(s, "${1}"+redacted)
+	s = queryPattern.ReplaceAllStringFunc(s, maskParameter)
 	s = replaceGroup(bearerPattern, s, func(tok string) bool { return !bearerProse(tok) })
 	s = replaceGroup(basicPattern, s, isBasicCredential)
 	return jwtPattern.ReplaceAllString(s, redacted)
+}
+
+// maskParameter hides the value of one parameter of a query, unless it is one of
+// the API's own whose values tell nothing: all others may be anything, as a
+// command is, or a selector by what is secret.
+func maskParameter(parameter string) string {
+	name, _, _ := strings.Cut(parameter, "=")
+	switch strings.TrimPrefix(strings.TrimLeft(name, "?&"), `\u0026`) {
+	case "allowWatchBookmarks", "dryRun", "exclude", "fieldManager", "fieldValidation", "force", "limit", "pretty",
+		"propagationPolicy", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeout", "timeoutSeconds",
+		"verbose", "watch":
+		return parameter
+	}
+	return name + "=" + redacted
 }
 
 // replaceGroup replaces the first group of each match for which is says yes.

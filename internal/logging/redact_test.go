@@ -46,7 +46,10 @@ func TestMask(t *testing.T) {
 		{`{"status":{"token":"abc","expires":1}}`, `{"status":{"token":"REDACTED","expires":1}}`},
 		{`"{\"password\": \"abc\"}"`, `"{\"password\": \"REDACTED\"}"`},
 		{`{"secretName":"a","token_ttl":"5m"}`, `{"secretName":"a","token_ttl":"5m"}`},
-		{"GET /x?access_token=abc&b=1", "GET /x?access_token=REDACTED&b=1"},
+		{"GET /x?access_token=abc&watch=1", "GET /x?access_token=REDACTED&watch=1"},
+		{`"/x?limit=5&fieldSelector=metadata.name%3Dabc&command=abc": no`, `"/x?limit=5&fieldSelector=REDACTED&command=REDACTED": no`},
+		{`{"uri":"/x?watch=1\u0026command=abc"}`, `{"uri":"/x?watch=1\u0026command=REDACTED"}`},
+		{"why? a=b & c=d", "why? a=b & c=d"},
 		{"nothing", "nothing"},
 	} {
 		if got := mask(tc.in); got != tc.want {

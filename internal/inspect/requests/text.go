@@ -61,12 +61,39 @@ func isPlain(text string) bool {
 	return true
 }
 
-// wellKnown are the parameters whose values are no secret. All others, selectors
-// among them, are left out with their names.
-var wellKnown = map[string]bool{
-	"watch": true, "limit": true, "resourceVersion": true, "resourceVersionMatch": true,
-	"fieldManager": true, "dryRun": true, "timeoutSeconds": true, "allowWatchBookmarks": true,
-	"sendInitialEvents": true, "fieldValidation": true, "pretty": true, "propagationPolicy": true,
+// wellKnown are the parameters whose values are no secret, and what these look
+// like: a value of another form is a mistake, and shown as one. All others,
+// selectors among them, are left out with their names.
+var wellKnown = map[string]func(rune) bool{
+	"watch": isLetter, "allowWatchBookmarks": isLetter, "sendInitialEvents": isLetter, "pretty": isLetter,
+	"limit": isDigit, "timeoutSeconds": isDigit, "resourceVersion": isDigit,
+	"resourceVersionMatch": isLetter, "dryRun": isLetter, "fieldValidation": isLetter, "propagationPolicy": isLetter,
+	"fieldManager": func(rune) bool { return true },
+}
+
+func isDigit(r rune) bool { return r == '-' || '0' <= r && r <= '9' }
+
+// isLetter takes the digits of 0 and 1 too, which stand for false and true.
+func isLetter(r rune) bool {
+	return r == '0' || r == '1' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
+
+const (
+	// maxFormed is the longest value of a parameter that has a form ("NotOlderThan", a revision).
+	maxFormed = 20
+	malformed = "malformed"
+)
+
+// shown returns the value of a parameter as it is recorded.
+func shown(name, value string) string {
+	if name == "fieldManager" {
+		return clean(value, maxParameter)
+	}
+	other := func(r rune) bool { return !wellKnown[name](r) }
+	if len(value) > maxFormed || strings.ContainsFunc(value, other) {
+		return malformed
+	}
+	return value
 }
 
 // Bounds of what is kept of a query, whatever it is.
@@ -88,7 +115,7 @@ func (p *packer) query(raw string) string {
 		pair, raw, _ = strings.Cut(raw, "&")
 		name, value, _ := strings.Cut(pair, "=")
 		// A pair with a semicolon is none: net/url refuses it too.
-		if !wellKnown[name] || strings.Contains(value, ";") {
+		if wellKnown[name] == nil || strings.Contains(value, ";") {
 			continue
 		}
 		value, err := url.QueryUnescape(value)
@@ -100,7 +127,7 @@ func (p *packer) query(raw string) string {
 		}
 		p.text.WriteString(name)
 		p.text.WriteByte('=')
-		p.text.WriteString(url.QueryEscape(clean(value, maxParameter)))
+		p.text.WriteString(url.QueryEscape(shown(name, value)))
 	}
 	return p.text.String()[start:]
 }

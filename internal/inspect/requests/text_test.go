@@ -20,6 +20,8 @@ func TestClean(t *testing.T) {
 func TestQuery(t *testing.T) {
 	many := strings.Repeat("limit=1&", 100)
 	for raw, want := range map[string]string{
+		"limit=hunter2": "limit=malformed", "resourceVersionMatch=" + strings.Repeat("a", 21): "resourceVersionMatch=malformed",
+		"resourceVersion=1796015132720578": "resourceVersion=1796015132720578", "limit=-1": "limit=-1",
 		"": "", "watch=1": "watch=1", "a=b": "", "limit=5&a=b&watch=true": "limit=5&watch=true",
 		"fieldManager=a%20b%26c": "fieldManager=a+b%26c", "pretty": "pretty=", "limit=%zz": "", "watch=1;x=y": "",
 		"fieldManager=%1b[0m": "fieldManager=%5B0m", many: strings.TrimSuffix(strings.Repeat("limit=1&", maxParameters), "&"),
