@@ -82,7 +82,7 @@ func (i *Inspector) Attach(target Target) error {
 		"healthchecks":             b.checks.Collect,
 		"apiresourceregistrations": b.resources.Registrations,
 		"resourcestorages":         b.resources.Storage,
-		"discoverystates":          b.resources.DiscoveryStates,
+		discoveryStates:            b.resources.DiscoveryStates,
 		"etcdmembers":              b.resources.EtcdMembers,
 		probes:                     b.probes.Collect,
 		"flowstates":               flow.Collect,

@@ -53,6 +53,8 @@ const (
 	bootSteps      = "bootsteps"
 	postStartHooks = "poststarthooks"
 	probes         = "apiserviceprobes"
+
+	discoveryStates = "discoverystates"
 )
 
 // Options say what is remembered; package config documents each.
@@ -148,6 +150,9 @@ func (i *Inspector) log(resource string) *store.Log {
 func (i *Inspector) table(resource string) inspectrest.Table {
 	if log := i.log(resource); log != nil {
 		return log
+	}
+	if resource == discoveryStates {
+		return measured{i.snapshots[resource], i.measure}
 	}
 	return i.snapshots[resource]
 }

@@ -3610,7 +3610,7 @@ func schema_internal_apis_inspect_v1alpha1_OpenAPIState(ref common.ReferenceCall
 					},
 					"bytes": {
 						SchemaProps: spec.SchemaProps{
-							Description: "bytes is its size in JSON; 0 while nobody has asked for it.",
+							Description: "bytes is its size in JSON; 0 until a discovery state is read by its name.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",

@@ -360,7 +360,7 @@ type OpenAPIState struct {
 	LastBuild *metav1.MicroTime `json:"lastBuild,omitempty"`
 	// cost is how long it took to get it then.
 	Cost *metav1.Duration `json:"cost,omitempty"`
-	// bytes is its size in JSON; 0 while nobody has asked for it.
+	// bytes is its size in JSON; 0 until a discovery state is read by its name.
 	Bytes int64 `json:"bytes"`
 	// hash names its content.
 	Hash string `json:"hash,omitempty"`
