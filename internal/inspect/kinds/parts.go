@@ -27,7 +27,6 @@ func partKinds() []Kind {
 				column("Revision", "integer", "Changes of the store", func(o member) any { return o.Status.Revision }),
 				column("Size", "string", "Size of the database file", func(o member) any { return size(o.Status.DBSize) }),
 				column("In-Use", "string", "How much of it holds data", func(o member) any { return size(o.Status.DBSizeInUse) }),
-				column("Quota", "string", "Size at which writes are refused", func(o member) any { return size(o.Status.Quota) }),
 				column("No-Space-In", "string", "When the quota will be reached", func(o member) any {
 					if o.Status.NoSpaceAt == nil {
 						return "never"
@@ -35,6 +34,7 @@ func partKinds() []Kind {
 					return duration.HumanDuration(max(time.Until(o.Status.NoSpaceAt.Time), 0))
 				}),
 				column("Alarms", "string", "Alarms that are raised", func(o member) any { return list(o.Status.Alarms) }),
+				wide("Quota", "string", "Size at which writes are refused", func(o member) any { return size(o.Status.Quota) }),
 				wide("Per-Hour", "string", "Growth of the data", func(o member) any { return growth(o.Status.BytesPerHour) }),
 				wide("Fsync-P99", "string", "99th percentile of a sync of the log", func(o member) any { return p99(o.Status.Fsync) }),
 				wide("Commit-P99", "string", "99th percentile of a commit", func(o member) any { return p99(o.Status.Commit) }),
