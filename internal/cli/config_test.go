@@ -81,6 +81,12 @@ kubeAPIServer:
       value: "false"
     - name: enable-admission-plugins # --enable-admission-plugins
       value: A,B
+inspect:
+  observe: true # default
+  traces: 2000 # default
+  notableTraces: 500 # default
+  slowerThan: 1s # default
+  watchRate: 500 # default
 lifecycle:
   stopTimeout: 30s # default
   readyFile: "" # default
