@@ -75,7 +75,9 @@ func apiServices(t testing.TB, server *kapitest.Server) aggregatorclient.Interfa
 }
 
 // awaitAvailable waits for a condition of an APIService, and returns its
-// message. The controller looks again after 30 s at the latest.
+// message. The controller looks again after 30 s at the latest. One that is
+// available may still be answered 503 until the proxy has seen that too: that is
+// waited for.
 func awaitAvailable(t testing.TB, server *kapitest.Server, name string, status apiregistrationv1.ConditionStatus, reason string) (message string) {
 	t.Helper()
 	services := apiServices(t, server).ApiregistrationV1().APIServices()
@@ -92,6 +94,12 @@ func awaitAvailable(t testing.TB, server *kapitest.Server, name string, status a
 		}
 		return fmt.Errorf("APIService %s: want Available=%s because of %s: %+v", name, status, reason, service.Status.Conditions)
 	})
+	if version, group, _ := strings.Cut(name, "."); status == apiregistrationv1.ConditionTrue {
+		await(t, "APIService "+name+" is proxied", func(context.Context) bool {
+			code, _, _ := get(t, server.Config(t), "/apis/"+group+"/"+version)
+			return code != http.StatusServiceUnavailable
+		})
+	}
 	return message
 }
 
