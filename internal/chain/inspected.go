@@ -79,7 +79,7 @@ func (f *finished) routes() []route.Layer {
 		one := route.Layer{
 			Name:        layer.Name,
 			WebServices: func() []*restful.WebService { return handler.GoRestfulContainer.RegisteredWebServices() },
-			Paths:       handler.ListedPaths,
+			Paths:       func() []string { return append(handler.ListedPaths(), f.unlisted()...) },
 		}
 		if layer.Name == LayerAPIExtensions {
 			one.CustomResources = f.apiExtensions.Informers.Apiextensions().V1().CustomResourceDefinitions().Lister()
@@ -87,6 +87,21 @@ func (f *finished) routes() []route.Layer {
 		routes = append(routes, one)
 	}
 	return routes
+}
+
+// unlisted are the paths that each layer answers and does not list.
+func (f *finished) unlisted() []string {
+	var paths []string
+	kube := f.configs.kubeAPIs.ControlPlane.Generic
+	if kube.FlowControl != nil {
+		for _, dump := range []string{"dump_priority_levels", "dump_queues", "dump_requests"} {
+			paths = append(paths, "/debug/api_priority_and_fairness/"+dump)
+		}
+	}
+	if kube.EnableProfiling {
+		paths = append(paths, "/debug/pprof", "/debug/pprof/", "/debug/flags", "/debug/flags/")
+	}
+	return paths
 }
 
 // resources says where each layer's resources are, and who counts them.

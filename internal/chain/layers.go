@@ -202,6 +202,8 @@ func (c *Chain) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("preparing the server chain: %w", err)
 	}
+	c.inspector.AttachHooks()
+	beside.Go(func() { c.inspector.RunHooks(ended) })
 	beside.Go(func() { c.closeLoopback(ended) })
 	beside.Go(func() { c.handlers.follow(c.Outermost(), c.stopping, ended) })
 	return prepared.Run(ctx)

@@ -62,8 +62,8 @@ func (f Flag) String() string { return "--" + f.Name + "=" + f.Value }
 
 // Inspect is what the server remembers of itself, for inspect.kapi.dev.
 type Inspect struct {
-	// Observe puts an observer around every filter and layer. Without it the
-	// handler chain is upstream's own, and there are no counters and no traces.
+	// Observe puts an observer around every filter and layer. Without it there are
+	// no counters of requests and no traces.
 	Observe bool `json:"observe"`
 	// Traces is how many requests are kept.
 	Traces int `json:"traces"`

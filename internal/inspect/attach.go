@@ -87,7 +87,6 @@ func (i *Inspector) Attach(target Target) error {
 		probes:                     b.probes.Collect,
 		"flowstates":               flow.Collect,
 	}
-	i.cfg.Start.Hooks.Attach(target.Layers)
 	i.built.Store(b)
 	var err error
 	b.release, err = i.register(b)

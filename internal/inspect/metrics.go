@@ -18,15 +18,16 @@ var troubles = map[string]bool{
 
 // register makes /metrics show what the tables do, until release is called.
 func (i *Inspector) register(b *built) (release func(), err error) {
-	return metrics.Register(onlyUpstreams, metrics.Sources{
-		Filters:     i.filterMetrics,
-		Layers:      i.requests.Layers,
+	sources := metrics.Sources{
 		Hooks:       i.cfg.Start.Hooks.Collect,
 		BootSteps:   i.cfg.Start.Boots.Collect,
 		EtcdMembers: b.resources.EtcdMembers,
 		Conditions:  b.conditionMetrics,
-		Traces:      i.traceMetrics,
-	})
+	}
+	if i.cfg.Observe { // what is not counted has no series
+		sources.Filters, sources.Layers, sources.Traces = i.filterMetrics, i.requests.Layers, i.traceMetrics
+	}
+	return metrics.Register(onlyUpstreams, sources)
 }
 
 // onlyUpstreams registers a collector in upstream's registry, which /metrics shows,

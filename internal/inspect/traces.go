@@ -14,7 +14,8 @@ import (
 )
 
 // ownRequests hides from a client its own requests for this group: a dashboard
-// would see mostly itself. A selector that names the label shows them.
+// would see mostly itself. Those that failed are shown, and a selector that names
+// the label shows all.
 func ownRequests(ctx context.Context, selector labels.Selector) func(store.Object) bool {
 	asker, ok := apirequest.UserFrom(ctx)
 	wanted, _ := selector.Requirements()
@@ -28,7 +29,7 @@ func ownRequests(ctx context.Context, selector labels.Selector) func(store.Objec
 	}
 	return func(object store.Object) bool {
 		trace, ok := object.(*v1alpha1.RequestTrace)
-		return ok && trace.Labels[requests.LabelInspect] != "" && trace.Spec.User != nil && trace.Spec.User.Name == asker.GetName()
+		return ok && !trace.Status.Failed && trace.Labels[requests.LabelInspect] != "" && trace.Spec.User != nil && trace.Spec.User.Name == asker.GetName()
 	}
 }
 

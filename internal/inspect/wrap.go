@@ -18,18 +18,19 @@ import (
 )
 
 // The methods below put observers around parts of the server while it is built.
-// Without Options.Observe each returns what it was given.
+// Without Options.Observe each returns what it was given, but for Authorizer.
 
 // Handlers builds the handler chain of filters in front of api, the outermost layer.
 func (i *Inspector) Handlers(filters []handlerchain.Filter, layer string, api http.Handler) http.Handler {
 	if !i.cfg.Observe {
-		chain := handlerchain.New(filters, nil)
-		i.chain.Store(chain)
-		return chain.Wrap(api)
+		return i.keep(i.requests.Unobserved(filters)).Wrap(api)
 	}
-	chain := i.requests.NewChain(filters)
+	return i.keep(i.requests.NewChain(filters)).Wrap(i.requests.Layer(layer, i.requests.ObserveProxy(api)))
+}
+
+func (i *Inspector) keep(chain *handlerchain.Chain) *handlerchain.Chain {
 	i.chain.Store(chain)
-	return chain.Wrap(i.requests.Layer(layer, i.requests.ObserveProxy(api)))
+	return chain
 }
 
 // Layer returns next with each request that it gets noted as a hop into a layer.
@@ -56,11 +57,9 @@ func (i *Inspector) Authenticator(next authenticator.Request) authenticator.Requ
 	return i.authenticators.Wrap(next)
 }
 
-// Authorizer returns next with a counter around each of its parts.
+// Authorizer returns next with a counter around each of its parts, always: a route
+// explanation asks them one by one.
 func (i *Inspector) Authorizer(next authorizer.Authorizer) authorizer.Authorizer {
-	if !i.cfg.Observe {
-		return next
-	}
 	return i.authorizers.Wrap(next)
 }
 

@@ -88,6 +88,10 @@ func (f *Flow) object(level *flowcontrolv1.PriorityLevelConfiguration, schemas [
 	if status := counted[level.Name]; status != nil {
 		object.Status = *status
 	}
+	if level.Spec.Type == flowcontrolv1.PriorityLevelEnablementExempt {
+		// What it may lend is counted as seats, and bounds nothing.
+		object.Status.SeatsNominal, object.Status.SeatsLimit = 0, 0
+	}
 	byName := func(a, b v1alpha1.Flow) int { return strings.Compare(a.FlowSchema, b.FlowSchema) }
 	slices.SortFunc(object.Status.Flows, byName)
 	if f.cfg.Users != nil {

@@ -96,6 +96,8 @@ func took(d metav1.Duration) string {
 	switch {
 	case value == 0:
 		return "0"
+	case value < time.Microsecond:
+		return "<1µs"
 	case value < time.Millisecond:
 		return value.Round(time.Microsecond).String()
 	case value < 10*time.Millisecond:

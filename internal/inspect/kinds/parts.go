@@ -25,15 +25,20 @@ func partKinds() []Kind {
 				column("Version", "string", "Version of etcd", func(o member) any { return o.Status.Version }),
 				column("Leader", "boolean", "Whether it leads", func(o member) any { return o.Status.Leader }),
 				column("Revision", "integer", "Changes of the store", func(o member) any { return o.Status.Revision }),
-				column("Size", "string", "Size of the database file", func(o member) any { return size(o.Status.DBSize) }),
-				column("In-Use", "string", "How much of it holds data", func(o member) any { return size(o.Status.DBSizeInUse) }),
-				column("No-Space-In", "string", "When the quota will be reached", func(o member) any {
+				column("Size", "string", "Size of the database file", known(func(o member) string { return size(o.Status.DBSize) })),
+				column("In-Use", "string", "How much of it holds data", known(func(o member) string { return size(o.Status.DBSizeInUse) })),
+				column("No-Space-In", "string", "When the quota will be reached", known(func(o member) string {
 					if o.Status.NoSpaceAt == nil {
 						return "never"
 					}
 					return duration.HumanDuration(max(time.Until(o.Status.NoSpaceAt.Time), 0))
+				})),
+				column("Trouble", "string", "Alarms that are raised, or why the member could not be asked", func(o member) any {
+					if o.Status.Error != "" {
+						return short(o.Status.Error, 60)
+					}
+					return list(o.Status.Alarms)
 				}),
-				column("Alarms", "string", "Alarms that are raised", func(o member) any { return list(o.Status.Alarms) }),
 				wide("Quota", "string", "Size at which writes are refused", func(o member) any { return size(o.Status.Quota) }),
 				wide("Per-Hour", "string", "Growth of the data", func(o member) any { return growth(o.Status.BytesPerHour) }),
 				wide("Fsync-P99", "string", "99th percentile of a sync of the log", func(o member) any { return p99(o.Status.Fsync) }),
@@ -57,6 +62,16 @@ func partKinds() []Kind {
 				"spec.enabled": field(func(o controller) string { return toString(o.Spec.Enabled) }),
 			},
 		},
+	}
+}
+
+// known is a cell that says nothing of a member that could not be asked.
+func known(cell func(*v1alpha1.EtcdMember) string) func(*v1alpha1.EtcdMember) any {
+	return func(o *v1alpha1.EtcdMember) any {
+		if o.Status.Error != "" {
+			return "?"
+		}
+		return cell(o)
 	}
 }
 

@@ -61,6 +61,7 @@ func traces() Kind {
 			"status.terminatedBy.name":  field(func(o object) string { return o.Status.TerminatedBy.Name }),
 			"status.priorityLevel":      field(func(o object) string { return o.Status.PriorityLevel }),
 			"status.slow":               field(func(o object) string { return toString(o.Status.Slow) }),
+			"status.panicked":           field(func(o object) string { return toString(o.Status.Panicked) }),
 			"status.failed":             field(func(o object) string { return toString(o.Status.Failed) }),
 		},
 	}

@@ -100,7 +100,10 @@ second, changes of state at once. A watch whose reader does not keep up is ended
 Of request traces a watch gets 500 a second; how many were left out stands on its
 bookmarks, in the annotation ` + "`inspect.kapi.dev/left-out`" + `.
 
-ClusterRole ` + "`kapi:inspect`" + ` reads everything but request traces, and is part of view.
+A list is always of now, and whole: limit is not needed and not kept.
+
+ClusterRole ` + "`kapi:inspect`" + ` reads everything but request traces. It has the label that makes
+it part of view where roles are aggregated; no controller does that in this version, so bind it by its name.
 ` + "`kapi:inspect-requests`" + ` reads request traces and asks for route explanations: they can
 show names of secrets.
 

@@ -43,7 +43,7 @@ func (t *trace) Object() store.Object {
 }
 
 func (t *trace) verb() string {
-	if t.info.known {
+	if t.info.verb != "" { // upstream has none for some methods, as OPTIONS of a resource
 		return t.info.verb
 	}
 	return strings.ToLower(t.asked.method)
@@ -75,7 +75,7 @@ func (t *trace) status() v1alpha1.RequestTraceStatus {
 		Code: int32(record.Status()), TerminatedBy: t.endedBy(),
 		FlowSchema: t.flowSchema, PriorityLevel: t.priorityLevel,
 		Filters: t.spans(), BytesRead: record.BytesRead(), BytesWritten: record.BytesWritten(),
-		Slow: t.slow, Failed: t.failed(), Panicked: record.Panicked(), Upgraded: record.Upgraded(),
+		Slow: t.slow, Failed: t.failed(), Panicked: record.Panicked() && t.filter >= 0, Upgraded: record.Upgraded(),
 	}
 	if t.answeredBy != nil {
 		status.AnsweredBy = t.answeredBy.Name

@@ -125,6 +125,14 @@ func (o *Observer) NewChain(filters []handlerchain.Filter) *handlerchain.Chain {
 	return observed.chain
 }
 
+// Unobserved makes the handler chain of filters without probes: Filters lists them,
+// and nothing is counted.
+func (o *Observer) Unobserved(filters []handlerchain.Filter) *handlerchain.Chain {
+	chain := handlerchain.New(filters, nil)
+	o.chain.Store(&observedChain{chain: chain, impersonation: -1})
+	return chain
+}
+
 // changesUser are the filters behind which a request may have another user.
 var changesUser = map[string]bool{"impersonation": true, "constrained-impersonation": true}
 

@@ -18,7 +18,7 @@ import (
 )
 
 // v2NotBuilt is said of the merged document until Measure has looked at it.
-const v2NotBuilt = "not looked at: the merged document is built when a client first asks for it"
+const v2NotBuilt = "not looked at: looking would make the server build the merged document"
 
 // openAPIDocuments remembers what was seen of the OpenAPI documents. The list of
 // v3 documents names the content of each by a hash, so changes are seen without

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -190,6 +191,53 @@ func TestWatchTooOldIsGone(t *testing.T) {
 	_, err = f.healthChecks().Watch(t.Context(), metav1.ListOptions{ResourceVersion: "many"})
 	if !apierrors.IsBadRequest(err) {
 		t.Errorf("watching from no number: %v", err)
+	}
+}
+
+// A watch from nowhere in particular begins with all objects. The server takes it
+// for one that wants initial events, but no bookmark was asked for: one that came
+// all the same would end the handler in a panic.
+func TestWatchFromNow(t *testing.T) {
+	f := newFixture(t)
+	f.set("ping", v1alpha1.HealthOK)
+	for _, query := range []string{"?watch=1", "?watch=1&resourceVersion=0", "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
+		response, err := http.Get(f.path("healthchecks") + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(response.Body)
+		for _, want := range []string{`"ping"`, `"` + strconv.Itoa(len(query)) + `"`} {
+			line, err := lines.ReadString('\n')
+			if err != nil || !strings.Contains(line, `"ADDED"`) || !strings.Contains(line, want) {
+				t.Errorf("%s: %v, %s; want an added object %s", query, err, line, want)
+			}
+			f.set(strconv.Itoa(len(query)), v1alpha1.HealthOK)
+		}
+		response.Body.Close()
+		f.set(strconv.Itoa(len(query)), "")
+	}
+}
+
+// A list is as strict with revisions as that of any resource.
+func TestListRevisions(t *testing.T) {
+	f := newFixture(t)
+	for query, want := range map[string]int{
+		"resourceVersion=abc": http.StatusBadRequest, "resourceVersion=-1": http.StatusBadRequest,
+		"resourceVersion=9999999999999999999":          http.StatusGatewayTimeout,
+		"resourceVersion=5&resourceVersionMatch=Exact": http.StatusGone,
+		"limit=1&continue=zzz":                         http.StatusBadRequest,
+		"resourceVersion=0":                            http.StatusOK,
+		"resourceVersion=5":                            http.StatusOK,
+		"limit=1":                                      http.StatusOK,
+	} {
+		response, err := http.Get(f.path("healthchecks") + "?" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: answered %d, want %d", query, response.StatusCode, want)
+		}
 	}
 }
 

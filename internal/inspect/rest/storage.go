@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/inspect/kinds"
@@ -120,6 +121,9 @@ func (s *Storage) List(ctx context.Context, options *metainternalversion.ListOpt
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("collecting %s: %w", s.kind.Resource, err))
 	}
+	if err := checkRevision(options, revision); err != nil {
+		return nil, err
+	}
 	match := s.match(ctx, options)
 	items := make([]runtime.Object, 0, len(objects))
 	for _, object := range objects {
@@ -137,6 +141,25 @@ func (s *Storage) List(ctx context.Context, options *metainternalversion.ListOpt
 	}
 	accessor.SetResourceVersion(store.Format(revision))
 	return list, nil
+}
+
+// checkRevision refuses what a list can't be of: it is always of now, and whole.
+func checkRevision(options *metainternalversion.ListOptions, now uint64) error {
+	if options == nil {
+		return nil
+	}
+	asked, err := store.Parse(options.ResourceVersion)
+	switch {
+	case err != nil:
+		return apierrors.NewBadRequest(err.Error())
+	case options.Continue != "":
+		return apierrors.NewBadRequest("continue: lists of this group are whole, and give no continue token")
+	case asked > now:
+		return storage.NewTooLargeResourceVersionError(asked, now, 1)
+	case options.ResourceVersionMatch == metav1.ResourceVersionMatchExact && asked != now:
+		return gone(options.ResourceVersion)
+	}
+	return nil
 }
 
 // match returns what a request selects.

@@ -45,7 +45,7 @@ func (s *Storage) Watch(ctx context.Context, options *metainternalversion.ListOp
 	}
 	w := &watcher{
 		new: s.kind.New, source: source, bookmarks: options.AllowWatchBookmarks,
-		initial: initial, results: make(chan watch.Event), stop: make(chan struct{}), abort: aborter(ctx),
+		initial: initial && options.AllowWatchBookmarks, results: make(chan watch.Event), stop: make(chan struct{}), abort: aborter(ctx),
 	}
 	go w.run(ctx)
 	return w, nil
@@ -53,7 +53,7 @@ func (s *Storage) Watch(ctx context.Context, options *metainternalversion.ListOp
 
 func gone(resourceVersion string) *apierrors.StatusError {
 	return apierrors.NewResourceExpired("too old resource version: " + resourceVersion +
-		" (what has changed since is no longer known: list again)")
+		" (what has changed since is not known, or it is of another server: list again)")
 }
 
 // watcher carries the events of a store.Watcher to one client. It implements
@@ -62,7 +62,7 @@ type watcher struct {
 	new       func() runtime.Object
 	source    *store.Watcher
 	bookmarks bool
-	initial   bool
+	initial   bool // the end of initial events is to be marked
 	results   chan watch.Event
 	stop      chan struct{}
 	once      sync.Once

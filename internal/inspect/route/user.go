@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
@@ -26,6 +28,12 @@ func (e *Explainer) user(ctx context.Context, spec v1alpha1.RouteExplanationSpec
 		return nil, badRequest("spec.groups are given without spec.user")
 	case len(spec.Groups) > maxGroups:
 		return nil, badRequest("spec.groups has %d entries, more than %d", len(spec.Groups), maxGroups)
+	case len(spec.User) > maxUser || strings.ContainsFunc(spec.User, unicode.IsControl):
+		return nil, badRequest("spec.user must be a name of at most %d bytes without control characters", maxUser)
+	case slices.ContainsFunc(spec.Groups, func(group string) bool {
+		return group == "" || len(group) > maxUser || strings.ContainsFunc(group, unicode.IsControl)
+	}):
+		return nil, badRequest("spec.groups must hold names of 1 to %d bytes without control characters", maxUser)
 	case spec.User == "", spec.User == asker.GetName() && len(spec.Groups) == 0:
 		return asker, nil
 	}
@@ -34,6 +42,9 @@ func (e *Explainer) user(ctx context.Context, spec v1alpha1.RouteExplanationSpec
 	}
 	return named(spec), nil
 }
+
+// maxUser bounds names of users and groups, in bytes.
+const maxUser = 1024
 
 // named makes the user as authentication would: with the groups that it adds.
 func named(spec v1alpha1.RouteExplanationSpec) user.Info {

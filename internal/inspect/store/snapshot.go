@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -194,7 +194,7 @@ func (s *Snapshot) put(name string, object Object) {
 			object.SetCreationTimestamp(metav1.Now().Rfc3339Copy())
 		}
 		if object.GetUID() == "" {
-			object.SetUID(types.UID(name))
+			object.SetUID(uuid.NewUUID())
 		}
 	}
 	revision := s.feed.revision.next()

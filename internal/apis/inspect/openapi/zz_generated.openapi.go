@@ -3077,7 +3077,7 @@ func schema_internal_apis_inspect_v1alpha1_FlowStateStatus(ref common.ReferenceC
 					},
 					"seatsNominal": {
 						SchemaProps: spec.SchemaProps{
-							Description: "seatsNominal is the level's configured share of all seats.",
+							Description: "seatsNominal is the level's configured share of all seats; 0 for Exempt, which has no limit.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -3382,7 +3382,7 @@ func schema_internal_apis_inspect_v1alpha1_HealthCheckStatus(ref common.Referenc
 					},
 					"since": {
 						SchemaProps: spec.SchemaProps{
-							Description: "since is when it came into this state.",
+							Description: "since is when it was first seen in this state: a check is made only when somebody asks.",
 							Ref:         ref(v1.MicroTime{}.OpenAPIModelName()),
 						},
 					},
@@ -3457,7 +3457,7 @@ func schema_internal_apis_inspect_v1alpha1_Latency(ref common.ReferenceCallback)
 					},
 					"max": {
 						SchemaProps: spec.SchemaProps{
-							Description: "max is the longest.",
+							Description: "max is the longest; of times that upstream counts, the upper edge of the bucket that it is in.",
 							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
 						},
 					},
@@ -4064,7 +4064,7 @@ func schema_internal_apis_inspect_v1alpha1_RequestTrace(ref common.ReferenceCall
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "RequestTrace is the way of one request through the handler chain and the layers. It never holds a body, a header's value or a token; of the query it holds the well-known parameters only.",
+				Description: "RequestTrace is the way of one request through the handler chain and the layers. It never holds a body or a token; of the headers it holds User-Agent, Audit-ID and the user that is impersonated, of the query the well-known parameters only. A client's own requests for this group are left out, unless they failed or a label selector names kapi.dev/inspect.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -4391,7 +4391,7 @@ func schema_internal_apis_inspect_v1alpha1_RequestTraceStatus(ref common.Referen
 					},
 					"panicked": {
 						SchemaProps: spec.SchemaProps{
-							Description: "panicked says that a handler panicked.",
+							Description: "panicked says that a handler panicked, and that the answer is that of the filter that caught it.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},

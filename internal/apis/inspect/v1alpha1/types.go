@@ -12,7 +12,7 @@ type Latency struct {
 	P90 metav1.Duration `json:"p90"`
 	// p99 is the duration that 99 of 100 stayed below.
 	P99 metav1.Duration `json:"p99"`
-	// max is the longest.
+	// max is the longest; of times that upstream counts, the upper edge of the bucket that it is in.
 	Max metav1.Duration `json:"max"`
 }
 

@@ -3,8 +3,10 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // RequestTrace is the way of one request through the handler chain and the
-// layers. It never holds a body, a header's value or a token; of the query it
-// holds the well-known parameters only.
+// layers. It never holds a body or a token; of the headers it holds User-Agent,
+// Audit-ID and the user that is impersonated, of the query the well-known
+// parameters only. A client's own requests for this group are left out, unless
+// they failed or a label selector names kapi.dev/inspect.
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type RequestTrace struct {
@@ -135,7 +137,7 @@ type RequestTraceStatus struct {
 	Slow bool `json:"slow,omitempty"`
 	// failed says that the code is 500 or more, or nothing was answered.
 	Failed bool `json:"failed,omitempty"`
-	// panicked says that a handler panicked.
+	// panicked says that a handler panicked, and that the answer is that of the filter that caught it.
 	Panicked bool `json:"panicked,omitempty"`
 	// upgraded says that the connection was taken over for another protocol.
 	Upgraded bool `json:"upgraded,omitempty"`
@@ -212,7 +214,7 @@ type FlowStateSpec struct {
 type FlowStateStatus struct {
 	// seatsInUse is how many seats running requests take.
 	SeatsInUse int64 `json:"seatsInUse"`
-	// seatsNominal is the level's configured share of all seats.
+	// seatsNominal is the level's configured share of all seats; 0 for Exempt, which has no limit.
 	SeatsNominal int64 `json:"seatsNominal"`
 	// seatsLimit is how many it may take now, with what it has borrowed or lent.
 	SeatsLimit int64 `json:"seatsLimit"`

@@ -174,7 +174,7 @@ type HealthCheckStatus struct {
 	LastError string `json:"lastError,omitempty"`
 	// lastErrorAt is when that was.
 	LastErrorAt *metav1.MicroTime `json:"lastErrorAt,omitempty"`
-	// since is when it came into this state.
+	// since is when it was first seen in this state: a check is made only when somebody asks.
 	Since *metav1.MicroTime `json:"since,omitempty"`
 	// duration is how long the check itself took last.
 	Duration metav1.Duration `json:"duration"`
