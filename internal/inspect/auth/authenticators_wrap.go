@@ -2,6 +2,8 @@ package auth
 
 import (
 	"cmp"
+	cryptox509 "crypto/x509"
+	"errors"
 	"net/http"
 	"time"
 
@@ -96,7 +98,7 @@ func (w *wrapping) request(request authenticator.Request) authenticator.Request 
 	case *bearertoken.Authenticator:
 		if w.bearers--; w.bearers > 0 {
 			w.found[loopbackAuthenticator.Name] = true
-			return &observedRequest{part, w.to.counter(loopbackAuthenticator.Name)}
+			return &observedRequest{part, w.to.counter(loopbackAuthenticator.Name), false}
 		}
 		if auth, ok := field[authenticator.Token](part, "auth"); ok && w.tokens(auth) {
 			return &attributed{part, &w.to.origins}
@@ -123,7 +125,7 @@ func (w *wrapping) single(kind string, next authenticator.Request) authenticator
 	for _, one := range w.configured {
 		if one.Type == kind && !w.found[one.Name] {
 			w.found[one.Name] = true
-			return &observedRequest{next, w.to.counter(one.Name)}
+			return &observedRequest{next, w.to.counter(one.Name), one.Type == TypeRequestHeader}
 		}
 	}
 	return next
@@ -194,6 +196,9 @@ func (w *wrapping) slots(n int) []string {
 type observedRequest struct {
 	next    authenticator.Request
 	counter *counter
+	// proxies says that it knows the certificates of authenticating proxies. It is
+	// shown every client's first, and one of another authority is nothing to it.
+	proxies bool
 }
 
 // AuthenticateRequest implements authenticator.Request.
@@ -202,6 +207,8 @@ func (o *observedRequest) AuthenticateRequest(r *http.Request) (*authenticator.R
 	response, ok, err := o.next.AuthenticateRequest(r)
 	o.counter.since(start)
 	switch {
+	case err != nil && o.proxies && errors.As(err, &cryptox509.UnknownAuthorityError{}):
+		o.counter.none.Add(1)
 	case err != nil:
 		o.counter.failed.Add(1)
 	case ok:
