@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
-	"github.com/kapi-dev/kapi/internal/inspect/kinds"
+	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/kapitest"
 )
 

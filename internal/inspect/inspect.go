@@ -24,10 +24,10 @@ import (
 
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/handlerchain"
 	"github.com/kapi-dev/kapi/internal/inspect/auth"
 	"github.com/kapi-dev/kapi/internal/inspect/auth/configured"
-	"github.com/kapi-dev/kapi/internal/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/inspect/requests"
 	inspectrest "github.com/kapi-dev/kapi/internal/inspect/rest"
 	"github.com/kapi-dev/kapi/internal/inspect/store"

@@ -11,9 +11,9 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	utilflowcontrol "k8s.io/apiserver/pkg/util/flowcontrol"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/handlerchain"
 	"github.com/kapi-dev/kapi/internal/inspect/boot"
-	"github.com/kapi-dev/kapi/internal/inspect/kinds"
 	inspectrest "github.com/kapi-dev/kapi/internal/inspect/rest"
 )
 

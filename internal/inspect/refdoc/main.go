@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kapi-dev/kapi/internal/inspect/kinds"
+	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 )
 
 func main() {

@@ -22,9 +22,9 @@ import (
 	"k8s.io/client-go/dynamic"
 	clientrest "k8s.io/client-go/rest"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	inspectopenapi "github.com/kapi-dev/kapi/internal/apis/inspect/openapi"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/internal/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 

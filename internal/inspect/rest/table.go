@@ -3,12 +3,13 @@ package rest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kapi-dev/kapi/internal/inspect/kinds"
+	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 
@@ -21,6 +22,7 @@ func (s *Storage) ConvertToTable(_ context.Context, object, options runtime.Obje
 	if listOptions, ok := options.(*metav1.TableOptions); !ok || !listOptions.NoHeaders {
 		table.ColumnDefinitions = definitions(s.kind.Columns)
 	}
+	now := time.Now()
 	row := func(object runtime.Object) error {
 		item, ok := object.(store.Object)
 		if !ok {
@@ -29,7 +31,7 @@ func (s *Storage) ConvertToTable(_ context.Context, object, options runtime.Obje
 		cells := make([]any, 0, len(s.kind.Columns)+1)
 		cells = append(cells, item.GetName())
 		for _, column := range s.kind.Columns {
-			cells = append(cells, column.Cell(item))
+			cells = append(cells, column.Cell(item, now))
 		}
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells, Object: runtime.RawExtension{Object: object}})
 		return nil

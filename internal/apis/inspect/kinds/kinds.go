@@ -4,6 +4,7 @@
 package kinds
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 
 // Category is the name that stands for all resources but the busy ones:
@@ -36,7 +36,7 @@ type Kind struct {
 	// Columns are those of a table, after the name.
 	Columns []Column
 	// Fields are the selectable fields besides metadata.name, by their paths.
-	Fields map[string]func(store.Object) string
+	Fields map[string]func(Object) string
 }
 
 // Column is one column of a table.
@@ -49,8 +49,38 @@ type Column struct {
 	Doc string
 	// Wide columns are shown only with -o wide.
 	Wide bool
-	// Cell returns the value, of the column's type.
-	Cell func(store.Object) any
+	// cell returns the value; nil in a column of since.
+	cell func(Object) any
+	// since returns the time from which such a column counts.
+	since func(Object) *metav1.MicroTime
+}
+
+// Object is an object of one of the kinds.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Cell returns the value for an object as it is shown at the time now, of the
+// column's type. It is nil for an object of another kind.
+func (c Column) Cell(object Object, now time.Time) any {
+	if c.since == nil {
+		return c.cell(object)
+	}
+	at := c.since(object)
+	if at == nil || at.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(now.Sub(at.Time))
+}
+
+// Ages tells whether the column shows the time since something, which changes
+// although nothing happens.
+func (c Column) Ages() bool { return c.since != nil }
+
+func (c Column) wide() Column {
+	c.Wide = true
+	return c
 }
 
 // All returns all resources that can be listed, in the order in which a request
@@ -63,9 +93,20 @@ func All() []Kind {
 	return all
 }
 
+// ByName returns the kind that has this name on the command line: the resource,
+// the singular, or a short name.
+func ByName(name string) (Kind, bool) {
+	for _, kind := range All() {
+		if name == kind.Resource || name == kind.Singular || slices.Contains(kind.ShortNames, name) {
+			return kind, true
+		}
+	}
+	return Kind{}, false
+}
+
 // column is a column over one type of objects.
-func column[T store.Object](name, kind, doc string, cell func(T) any) Column {
-	return Column{Name: name, Type: kind, Doc: doc, Cell: func(object store.Object) any {
+func column[T Object](name, kind, doc string, cell func(T) any) Column {
+	return Column{Name: name, Type: kind, Doc: doc, cell: func(object Object) any {
 		if typed, ok := object.(T); ok {
 			return cell(typed)
 		}
@@ -73,14 +114,22 @@ func column[T store.Object](name, kind, doc string, cell func(T) any) Column {
 	}}
 }
 
-func wide[T store.Object](name, kind, doc string, cell func(T) any) Column {
-	c := column(name, kind, doc, cell)
-	c.Wide = true
-	return c
+// since is a column of how long ago something was, as kubectl writes it.
+func since[T Object](name, doc string, at func(T) *metav1.MicroTime) Column {
+	return Column{Name: name, Type: "string", Doc: doc, since: func(object Object) *metav1.MicroTime {
+		if typed, ok := object.(T); ok {
+			return at(typed)
+		}
+		return nil
+	}}
 }
 
-func field[T store.Object](value func(T) string) func(store.Object) string {
-	return func(object store.Object) string {
+func wide[T Object](name, kind, doc string, cell func(T) any) Column {
+	return column(name, kind, doc, cell).wide()
+}
+
+func field[T Object](value func(T) string) func(Object) string {
+	return func(object Object) string {
 		if typed, ok := object.(T); ok {
 			return value(typed)
 		}
@@ -90,8 +139,8 @@ func field[T store.Object](value func(T) string) func(store.Object) string {
 
 func toString(value bool) string { return strconv.FormatBool(value) }
 
-// took writes a duration with three digits: 740µs, 12.3ms, 1.24s, 3m20s.
-func took(d metav1.Duration) string {
+// Took writes a duration with three digits: 740µs, 12.3ms, 1.24s, 3m20s.
+func Took(d metav1.Duration) string {
 	value := d.Duration
 	switch {
 	case value == 0:
@@ -117,19 +166,11 @@ func optional(d *metav1.Duration) string {
 	if d == nil {
 		return ""
 	}
-	return took(*d)
+	return Took(*d)
 }
 
-// ago writes how long ago a time was, as kubectl does.
-func ago(at *metav1.MicroTime) string {
-	if at == nil || at.IsZero() {
-		return ""
-	}
-	return duration.HumanDuration(time.Since(at.Time))
-}
-
-// size writes bytes in binary units: 940, 12Ki, 1.4Mi; unknown ones as "?".
-func size(bytes int64) string {
+// Size writes bytes in binary units: 940, 12Ki, 1.4Mi; unknown ones as "?".
+func Size(bytes int64) string {
 	if bytes < 0 {
 		return "?"
 	}
@@ -153,8 +194,8 @@ func count(n int64) any {
 	return strconv.FormatInt(n, 10)
 }
 
-// codes writes counts by status code: "403:12 429:3".
-func codes(counts []v1alpha1.StatusCount) string {
+// Codes writes counts by status code: "403:12 429:3".
+func Codes(counts []v1alpha1.StatusCount) string {
 	parts := make([]string, 0, len(counts))
 	for _, c := range counts {
 		parts = append(parts, strconv.Itoa(int(c.Code))+":"+strconv.FormatInt(c.Count, 10))

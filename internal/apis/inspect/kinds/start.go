@@ -3,10 +3,10 @@ package kinds
 import (
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 
 func startKinds() []Kind {
@@ -21,12 +21,12 @@ func startKinds() []Kind {
 			Columns: []Column{
 				column("Layer", "string", "Layer that runs the hook", func(o hook) any { return o.Spec.Layer }),
 				column("State", "string", "Pending, Running, Done or Failed", func(o hook) any { return string(o.Status.State) }),
-				column("Duration", "string", "How long it took, or runs", func(o hook) any { return took(o.Status.Duration) }),
-				column("Started", "string", "Time since it began", func(o hook) any { return ago(o.Status.StartedAt) }),
+				column("Duration", "string", "How long it took, or runs", func(o hook) any { return Took(o.Status.Duration) }),
+				since("Started", "Time since it began", func(o hook) *metav1.MicroTime { return o.Status.StartedAt }),
 				column("Error", "string", "Why it failed", func(o hook) any { return short(o.Status.Error, 60) }),
 				wide("Registered-At", "string", "Function that registered it", func(o hook) any { return o.Spec.RegisteredAt }),
 			},
-			Fields: map[string]func(store.Object) string{
+			Fields: map[string]func(Object) string{
 				"spec.layer":   field(func(o hook) string { return o.Spec.Layer }),
 				"status.state": field(func(o hook) string { return string(o.Status.State) }),
 			},
@@ -43,13 +43,13 @@ func startKinds() []Kind {
 					if o.Status.StartedAt == nil {
 						return ""
 					}
-					return took(v1Duration(o.Status.StartedAt.Sub(o.Spec.BootedAt.Time)))
+					return Took(v1Duration(o.Status.StartedAt.Sub(o.Spec.BootedAt.Time)))
 				}),
-				column("Duration", "string", "How long it took", func(o step) any { return took(o.Status.Duration) }),
+				column("Duration", "string", "How long it took", func(o step) any { return Took(o.Status.Duration) }),
 				column("Error", "string", "Why it failed", func(o step) any { return short(o.Status.Error, 60) }),
 				wide("Depends-On", "string", "Components that had to be ready before", func(o step) any { return list(o.Spec.DependsOn) }),
 			},
-			Fields: map[string]func(store.Object) string{
+			Fields: map[string]func(Object) string{
 				"spec.boot":      field(func(o step) string { return strconv.FormatInt(o.Spec.Boot, 10) }),
 				"spec.component": field(func(o step) string { return o.Spec.Component }),
 				"status.state":   field(func(o step) string { return string(o.Status.State) }),
@@ -62,11 +62,11 @@ func startKinds() []Kind {
 			Columns: []Column{
 				column("State", "string", "OK, Failed or Unknown", func(o check) any { return string(o.Status.State) }),
 				column("Endpoints", "string", "Endpoints that it is part of", func(o check) any { return list(o.Spec.Endpoints) }),
-				column("Since", "string", "Time in this state", func(o check) any { return ago(o.Status.Since) }),
+				since("Since", "Time in this state", func(o check) *metav1.MicroTime { return o.Status.Since }),
 				column("Last-Error", "string", "Why it last failed", func(o check) any { return short(o.Status.LastError, 60) }),
-				wide("Duration", "string", "How long the check took", func(o check) any { return took(o.Status.Duration) }),
+				wide("Duration", "string", "How long the check took", func(o check) any { return Took(o.Status.Duration) }),
 			},
-			Fields: map[string]func(store.Object) string{
+			Fields: map[string]func(Object) string{
 				"status.state": field(func(o check) string { return string(o.Status.State) }),
 			},
 		},

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 
 func v1Duration(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d} }
@@ -25,8 +24,8 @@ func partKinds() []Kind {
 				column("Version", "string", "Version of etcd", func(o member) any { return o.Status.Version }),
 				column("Leader", "boolean", "Whether it leads", func(o member) any { return o.Status.Leader }),
 				column("Revision", "integer", "Changes of the store", func(o member) any { return o.Status.Revision }),
-				column("Size", "string", "Size of the database file", known(func(o member) string { return size(o.Status.DBSize) })),
-				column("In-Use", "string", "How much of it holds data", known(func(o member) string { return size(o.Status.DBSizeInUse) })),
+				column("Size", "string", "Size of the database file", known(func(o member) string { return Size(o.Status.DBSize) })),
+				column("In-Use", "string", "How much of it holds data", known(func(o member) string { return Size(o.Status.DBSizeInUse) })),
 				column("No-Space-In", "string", "When the quota will be reached", known(func(o member) string {
 					if o.Status.NoSpaceAt == nil {
 						return "never"
@@ -39,7 +38,7 @@ func partKinds() []Kind {
 					}
 					return list(o.Status.Alarms)
 				}),
-				wide("Quota", "string", "Size at which writes are refused", func(o member) any { return size(o.Status.Quota) }),
+				wide("Quota", "string", "Size at which writes are refused", func(o member) any { return Size(o.Status.Quota) }),
 				wide("Per-Hour", "string", "Growth of the data", func(o member) any { return growth(o.Status.BytesPerHour) }),
 				wide("Fsync-P99", "string", "99th percentile of a sync of the log", func(o member) any { return p99(o.Status.Fsync) }),
 				wide("Commit-P99", "string", "99th percentile of a commit", func(o member) any { return p99(o.Status.Commit) }),
@@ -58,7 +57,7 @@ func partKinds() []Kind {
 				column("Retries", "integer", "Keys that were put back", func(o controller) any { return o.Status.Retries }),
 				column("Last-Error", "string", "The last error", func(o controller) any { return short(o.Status.LastError, 60) }),
 			},
-			Fields: map[string]func(store.Object) string{
+			Fields: map[string]func(Object) string{
 				"spec.enabled": field(func(o controller) string { return toString(o.Spec.Enabled) }),
 			},
 		},
@@ -79,5 +78,5 @@ func p99(latency *v1alpha1.Latency) string {
 	if latency == nil {
 		return ""
 	}
-	return took(latency.P99)
+	return Took(latency.P99)
 }

@@ -1,10 +1,10 @@
 package kinds
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 
 func authKinds() []Kind {
@@ -21,12 +21,12 @@ func authKinds() []Kind {
 				column("Type", "string", "What it looks at", func(o authenticator) any { return o.Spec.Type }),
 				column("Authenticated", "integer", "Requests whose user it knew", func(o authenticator) any { return o.Status.Authenticated }),
 				column("Errors", "integer", "Requests whose credentials it refused", func(o authenticator) any { return o.Status.Errors }),
-				column("P99", "string", "99th percentile of the time it took", func(o authenticator) any { return took(o.Status.Latency.P99) }),
+				column("P99", "string", "99th percentile of the time it took", func(o authenticator) any { return Took(o.Status.Latency.P99) }),
 				column("Configured-By", "string", "Flag or file that turned it on", func(o authenticator) any { return o.Spec.ConfiguredBy }),
 				wide("Source", "string", "File or URL that it reads", func(o authenticator) any { return o.Spec.Source }),
 				wide("No-Opinion", "integer", "Requests that held nothing for it", func(o authenticator) any { return o.Status.NoOpinion }),
 			},
-			Fields: map[string]func(store.Object) string{
+			Fields: map[string]func(Object) string{
 				"spec.type": field(func(o authenticator) string { return o.Spec.Type }),
 			},
 		},
@@ -40,12 +40,12 @@ func authKinds() []Kind {
 				column("Allowed", "integer", "Requests that it allowed", func(o authorizer) any { return o.Status.Allowed }),
 				column("Denied", "integer", "Requests that it denied", func(o authorizer) any { return o.Status.Denied }),
 				column("No-Opinion", "integer", "Requests that it left to the next", func(o authorizer) any { return o.Status.NoOpinion }),
-				column("P99", "string", "99th percentile of the time it took", func(o authorizer) any { return took(o.Status.Latency.P99) }),
+				column("P99", "string", "99th percentile of the time it took", func(o authorizer) any { return Took(o.Status.Latency.P99) }),
 				column("Configured-By", "string", "Flag or file that turned it on", func(o authorizer) any { return o.Spec.ConfiguredBy }),
 				wide("Source", "string", "File or URL that it reads", func(o authorizer) any { return o.Spec.Source }),
 				wide("Errors", "integer", "Requests that it could not decide", func(o authorizer) any { return o.Status.Errors }),
 			},
-			Fields: map[string]func(store.Object) string{
+			Fields: map[string]func(Object) string{
 				"spec.type": field(func(o authorizer) string { return o.Spec.Type }),
 			},
 		},
@@ -59,11 +59,11 @@ func authKinds() []Kind {
 				column("Phase", "string", "Whether it may change objects, refuse them, or both", func(o plugin) any { return phase(o.Spec) }),
 				column("Admitted", "integer", "Calls that let the change pass", func(o plugin) any { return o.Status.Admitted }),
 				column("Rejected", "integer", "Calls that refused it", func(o plugin) any { return o.Status.Rejected }),
-				column("P99", "string", "99th percentile of the time of a call", func(o plugin) any { return took(o.Status.Latency.P99) }),
+				column("P99", "string", "99th percentile of the time of a call", func(o plugin) any { return Took(o.Status.Latency.P99) }),
 				column("Configured-By", "string", "Flag that turned it on or off", func(o plugin) any { return o.Spec.ConfiguredBy }),
-				wide("Last-Rejection", "string", "Time since it last refused a change", func(o plugin) any { return ago(o.Status.LastRejection) }),
+				since("Last-Rejection", "Time since it last refused a change", func(o plugin) *metav1.MicroTime { return o.Status.LastRejection }).wide(),
 			},
-			Fields: map[string]func(store.Object) string{
+			Fields: map[string]func(Object) string{
 				"spec.enabled": field(func(o plugin) string { return toString(o.Spec.Enabled) }),
 			},
 		},

@@ -3,10 +3,10 @@ package kinds
 import (
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 
 func resourceKinds() []Kind {
@@ -35,7 +35,7 @@ func registrations() Kind {
 			wide("Removed-In", "string", "Version that no longer serves it", func(o object) any { return o.Spec.RemovedIn }),
 			wide("Disabled-By", "string", "Why it is not served", func(o object) any { return o.Spec.DisabledBy }),
 		},
-		Fields: map[string]func(store.Object) string{
+		Fields: map[string]func(Object) string{
 			"spec.group":    field(func(o object) string { return o.Spec.Group }),
 			"spec.version":  field(func(o object) string { return o.Spec.Version }),
 			"spec.resource": field(func(o object) string { return o.Spec.Resource }),
@@ -62,7 +62,7 @@ func storages() Kind {
 		NewList: func() runtime.Object { return &v1alpha1.ResourceStorageList{} },
 		Columns: []Column{
 			column("Objects", "string", "Objects that are stored", func(o object) any { return count(o.Status.Objects) }),
-			column("Size", "string", "Size of the objects as stored", func(o object) any { return size(o.Status.Bytes) }),
+			column("Size", "string", "Size of the objects as stored", func(o object) any { return Size(o.Status.Bytes) }),
 			column("Per-Hour", "string", "Growth of the size", func(o object) any { return growth(o.Status.BytesPerHour) }),
 			column("Cache", "string", "Whether the watch cache answers", cache(func(c *v1alpha1.WatchCache) string {
 				if c.Ready {
@@ -72,7 +72,7 @@ func storages() Kind {
 			})),
 			column("Watchers", "integer", "Watches that are open", func(o object) any { return o.Status.Watchers }),
 			column("Lists", "integer", "Lists that were answered", func(o object) any { return o.Status.ListRequests }),
-			column("Etcd-P99", "string", "99th percentile of requests to etcd", func(o object) any { return took(o.Status.EtcdLatency.P99) }),
+			column("Etcd-P99", "string", "99th percentile of requests to etcd", func(o object) any { return Took(o.Status.EtcdLatency.P99) }),
 			wide("Lag", "string", "Revisions of the store that the cache has not seen", cache(func(c *v1alpha1.WatchCache) string {
 				return strconv.FormatInt(c.ResourceVersionLag, 10)
 			})),
@@ -82,7 +82,7 @@ func storages() Kind {
 			wide("Encrypted-By", "string", "Provider that encrypts new objects", func(o object) any { return o.Spec.EncryptedBy }),
 			wide("Etcd-Prefix", "string", "Where the objects are in etcd", func(o object) any { return o.Spec.EtcdPrefix }),
 		},
-		Fields: map[string]func(store.Object) string{
+		Fields: map[string]func(Object) string{
 			"spec.group":    field(func(o object) string { return o.Spec.Group }),
 			"spec.resource": field(func(o object) string { return o.Spec.Resource }),
 		},
@@ -91,9 +91,9 @@ func storages() Kind {
 
 func growth(bytesPerHour int64) string {
 	if bytesPerHour < 0 {
-		return "-" + size(-bytesPerHour)
+		return "-" + Size(-bytesPerHour)
 	}
-	return size(bytesPerHour)
+	return Size(bytesPerHour)
 }
 
 func transitions() Kind {
@@ -110,13 +110,13 @@ func transitions() Kind {
 			column("From", "string", "Status before", func(o object) any { return o.Spec.From }),
 			column("To", "string", "Status after", func(o object) any { return o.Spec.To }),
 			column("Reason", "string", "Reason after the change", func(o object) any { return o.Spec.Reason }),
-			column("At", "string", "Time since the change", func(o object) any { return ago(&o.Spec.At) }),
+			since("At", "Time since the change", func(o object) *metav1.MicroTime { return &o.Spec.At }),
 			wide("Held-For", "string", "How long the status before had lasted", func(o object) any { return optional(o.Spec.HeldFor) }),
 			wide("To-Established", "string", "Time from creation until established", func(o object) any { return optional(o.Spec.TimeToEstablished) }),
 			wide("To-Served", "string", "Time from creation until served", func(o object) any { return optional(o.Spec.TimeToServed) }),
 			wide("Message", "string", "Message after the change", func(o object) any { return short(o.Spec.Message, 80) }),
 		},
-		Fields: map[string]func(store.Object) string{
+		Fields: map[string]func(Object) string{
 			"spec.object.kind": field(func(o object) string { return o.Spec.Object.Kind }),
 			"spec.object.name": field(func(o object) string { return o.Spec.Object.Name }),
 			"spec.type":        field(func(o object) string { return o.Spec.Type }),
@@ -143,14 +143,14 @@ func probes() Kind {
 			column("Failing-Step", "string", "Step at which the last probe failed", func(o object) any { return string(o.Status.FailingStep) }),
 			column("Error", "string", "Why that step failed", func(o object) any { return short(o.Status.Error, 60) }),
 			column("503s", "integer", "Requests of clients answered 503 in its place", func(o object) any { return o.Status.UnavailableAnswers }),
-			wide("Last-Probe", "string", "Time since the last probe", func(o object) any {
+			since("Last-Probe", "Time since the last probe", func(o object) *metav1.MicroTime {
 				if len(o.Status.Probes) == 0 {
-					return ""
+					return nil
 				}
-				return ago(&o.Status.Probes[0].At)
-			}),
+				return &o.Status.Probes[0].At
+			}).wide(),
 		},
-		Fields: map[string]func(store.Object) string{
+		Fields: map[string]func(Object) string{
 			"spec.group":         field(func(o object) string { return o.Spec.Group }),
 			"spec.service":       field(func(o object) string { return o.Spec.Service }),
 			"status.available":   field(func(o object) string { return o.Status.Available }),
@@ -182,11 +182,11 @@ func discoveries() Kind {
 				if o.Status.OpenAPIV3.Bytes == 0 {
 					return ""
 				}
-				return size(o.Status.OpenAPIV3.Bytes)
+				return Size(o.Status.OpenAPIV3.Bytes)
 			}),
-			wide("Last-Fetch", "string", "Time since it was looked at", func(o object) any { return ago(o.Status.LastFetch) }),
+			since("Last-Fetch", "Time since it was looked at", func(o object) *metav1.MicroTime { return o.Status.LastFetch }).wide(),
 		},
-		Fields: map[string]func(store.Object) string{
+		Fields: map[string]func(Object) string{
 			"spec.group":       field(func(o object) string { return o.Spec.Group }),
 			"status.freshness": field(func(o object) string { return string(o.Status.Freshness) }),
 		},

@@ -3,10 +3,10 @@ package kinds
 import (
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
 
 func requestKinds() []Kind {
@@ -21,7 +21,7 @@ func traces() Kind {
 		}
 		return o.Spec.User.Name
 	}
-	info := func(value func(*v1alpha1.RequestInfo) string) func(store.Object) string {
+	info := func(value func(*v1alpha1.RequestInfo) string) func(Object) string {
 		return field(func(o object) string {
 			if o.Spec.RequestInfo == nil {
 				return ""
@@ -39,15 +39,15 @@ func traces() Kind {
 			column("User", "string", "Who asked", func(o object) any { return user(o) }),
 			column("Code", "integer", "HTTP status code", func(o object) any { return int64(o.Status.Code) }),
 			column("Ended-By", "string", "Filter, plugin or layer that ended it", func(o object) any { return o.Status.TerminatedBy.Name }),
-			column("Duration", "string", "Time until the chain was done with it", func(o object) any { return took(o.Status.Duration) }),
-			column("Age", "string", "Time since it was received", func(o object) any { return ago(&o.Status.ReceivedAt) }),
+			column("Duration", "string", "Time until the chain was done with it", func(o object) any { return Took(o.Status.Duration) }),
+			since("Age", "Time since it was received", func(o object) *metav1.MicroTime { return &o.Status.ReceivedAt }),
 			wide("Priority-Level", "string", "Priority level of priority and fairness", func(o object) any { return o.Status.PriorityLevel }),
 			wide("Flow-Schema", "string", "Flow schema that took it", func(o object) any { return o.Status.FlowSchema }),
-			wide("Bytes", "string", "Size of the answer", func(o object) any { return size(o.Status.BytesWritten) }),
+			wide("Bytes", "string", "Size of the answer", func(o object) any { return Size(o.Status.BytesWritten) }),
 			wide("User-Agent", "string", "What the client calls itself", func(o object) any { return short(o.Spec.UserAgent, 40) }),
 			wide("Audit-ID", "string", "Its ID in audit logs", func(o object) any { return o.Spec.AuditID }),
 		},
-		Fields: map[string]func(store.Object) string{
+		Fields: map[string]func(Object) string{
 			"spec.auditID":              field(func(o object) string { return o.Spec.AuditID }),
 			"spec.verb":                 field(func(o object) string { return o.Spec.Verb }),
 			"spec.method":               field(func(o object) string { return o.Spec.Method }),
@@ -85,7 +85,7 @@ func flows() Kind {
 			wide("Queues", "integer", "Queues that it has", func(o object) any { return int64(o.Spec.Queues) }),
 			wide("Flow-Schemas", "string", "Flow schemas that lead to it", func(o object) any { return list(o.Spec.FlowSchemas) }),
 		},
-		Fields: map[string]func(store.Object) string{
+		Fields: map[string]func(Object) string{
 			"spec.type": field(func(o object) string { return o.Spec.Type }),
 		},
 	}
