@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kapi-dev/kapi/internal/cli/connect"
 	"github.com/kapi-dev/kapi/internal/client"
 	"github.com/kapi-dev/kapi/internal/config"
 	"github.com/kapi-dev/kapi/internal/datadir"
@@ -70,7 +71,7 @@ func (o *KubeconfigOptions) file() (string, error) {
 	dir := o.DataDir
 	if dir == "" {
 		var err error
-		if dir, err = dataDir(); err != nil {
+		if dir, err = connect.DataDir(); err != nil {
 			return "", err
 		}
 	}

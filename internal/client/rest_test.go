@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
 	"github.com/kapi-dev/kapi/internal/fault"
 )
 
@@ -57,7 +60,7 @@ func TestRESTConfig(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := RESTConfig(Source{Paths: tt.paths, Why: "test"}, tt.context)
+			got, err := RESTConfig(Source{Paths: tt.paths, Why: "test"}, &clientcmd.ConfigOverrides{CurrentContext: tt.context})
 			if tt.wantErr == "" {
 				if err != nil || got.Host != tt.host || got.BearerToken != "hunter2" {
 					t.Errorf("got %v, %v", got, err)
@@ -74,7 +77,7 @@ func TestRESTConfig(t *testing.T) {
 	}
 	t.Run("paths in a file are its own", func(t *testing.T) {
 		t.Parallel()
-		got, err := RESTConfig(Source{Paths: []string{first}}, "two")
+		got, err := RESTConfig(Source{Paths: []string{first}}, &clientcmd.ConfigOverrides{CurrentContext: "two"})
 		if err != nil || got.CAFile != tmp+"/a/ca.crt" {
 			t.Errorf("got %v, %v", got, err)
 		}
@@ -86,7 +89,7 @@ func TestRESTConfigInCluster(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
 	t.Setenv("KUBERNETES_SERVICE_PORT", "443")
 	t.Setenv("KUBERNETES_MASTER", "https://elsewhere.example.org")
-	got, err := RESTConfig(Source{Paths: []string{put(t, t.TempDir()+"/config", two)}}, "")
+	got, err := RESTConfig(Source{Paths: []string{put(t, t.TempDir()+"/config", two)}}, nil)
 	if err != nil || got.Host != "https://one.example.org" {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -95,8 +98,24 @@ func TestRESTConfigInCluster(t *testing.T) {
 func TestRESTConfigOfKapi(t *testing.T) {
 	t.Parallel()
 	k := newKapi(t, "https://127.0.0.1:6443")
-	got, err := RESTConfig(Source{Paths: []string{k.kubeconfig}}, "")
+	got, err := RESTConfig(Source{Paths: []string{k.kubeconfig}}, nil)
 	if err != nil || got.Host != "https://127.0.0.1:6443" || len(got.CAData) == 0 || len(got.CertData) == 0 || len(got.KeyData) == 0 {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// Flags go before the kubeconfig, and a server that a flag names needs none.
+func TestRESTConfigOverrides(t *testing.T) {
+	t.Parallel()
+	file := put(t, t.TempDir()+"/config", two)
+	server := clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: "https://other.example.org"}}
+	got, err := RESTConfig(Source{Paths: []string{file}}, &server)
+	if err != nil || got.Host != "https://other.example.org" || got.BearerToken != "hunter2" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	server.AuthInfo.Impersonate = "alice"
+	got, err = RESTConfig(Source{}, &server)
+	if err != nil || got.Host != "https://other.example.org" || got.Impersonate.UserName != "alice" {
+		t.Errorf("without a kubeconfig: %+v, %v", got, err)
 	}
 }

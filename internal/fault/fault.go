@@ -15,6 +15,14 @@ const (
 	// CodeUsage is the exit code of input that can't be accepted: a wrong flag,
 	// key, value or file. Nothing has been changed when it is returned.
 	CodeUsage = 2
+	// CodeUnhealthy is the exit code of a command that was asked to tell by it
+	// whether what it shows is well (--exit-status), and it is not.
+	CodeUnhealthy = 3
+	// CodeUnauthorized is the exit code where the server refused: credentials that
+	// it does not know, or something that they do not allow.
+	CodeUnauthorized = 4
+	// CodeInterrupted is the exit code after an interrupt, as shells give it.
+	CodeInterrupted = 130
 )
 
 type hinted struct {

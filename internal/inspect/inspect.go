@@ -25,6 +25,7 @@ import (
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/handlerchain"
 	"github.com/kapi-dev/kapi/internal/inspect/auth"
 	"github.com/kapi-dev/kapi/internal/inspect/auth/configured"
@@ -47,9 +48,9 @@ const (
 
 // Names of resources that this package speaks of.
 const (
-	traces         = "requesttraces"
+	traces         = v1alpha1.ResourceRequestTraces
 	transitions    = "conditiontransitions"
-	explanations   = "routeexplanations"
+	explanations   = v1alpha1.ResourceRouteExplanations
 	bootSteps      = "bootsteps"
 	postStartHooks = "poststarthooks"
 	probes         = "apiserviceprobes"

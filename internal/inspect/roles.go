@@ -8,15 +8,6 @@ import (
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 )
 
-// Names of the ClusterRoles that kapi creates.
-const (
-	// RoleInspect reads all resources but those of RoleRequests; it is part of view.
-	RoleInspect = "kapi:inspect"
-	// RoleRequests reads request traces and asks for route explanations. They can
-	// show names of secrets, so it is part of no other role.
-	RoleRequests = "kapi:inspect-requests"
-)
-
 // ClusterRoles returns the roles of the group.
 func ClusterRoles() []rbacv1.ClusterRole {
 	var readable []string
@@ -31,11 +22,11 @@ func ClusterRoles() []rbacv1.ClusterRole {
 	toView := map[string]string{"kubernetes.io/bootstrapping": "rbac-defaults", "rbac.authorization.k8s.io/aggregate-to-view": "true"}
 	return []rbacv1.ClusterRole{
 		{
-			ObjectMeta: metav1.ObjectMeta{Name: RoleInspect, Labels: toView},
+			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RoleInspect, Labels: toView},
 			Rules:      []rbacv1.PolicyRule{{Verbs: read, APIGroups: groups, Resources: readable}},
 		},
 		{
-			ObjectMeta: metav1.ObjectMeta{Name: RoleRequests, Labels: labels},
+			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RoleRequests, Labels: labels},
 			Rules: []rbacv1.PolicyRule{
 				{Verbs: read, APIGroups: groups, Resources: []string{traces}},
 				{Verbs: []string{"create"}, APIGroups: groups, Resources: []string{explanations}},

@@ -4,6 +4,7 @@
 package kinds
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,18 @@ func (c Column) Cell(object Object, now time.Time) any {
 // Ages tells whether the column shows the time since something, which changes
 // although nothing happens.
 func (c Column) Ages() bool { return c.since != nil }
+
+// Time returns the time from which a column of ages counts; zero where there is none.
+func (c Column) Time(object Object) time.Time {
+	if c.since == nil {
+		return time.Time{}
+	}
+	at := c.since(object)
+	if at == nil {
+		return time.Time{}
+	}
+	return at.Time
+}
 
 func (c Column) wide() Column {
 	c.Wide = true
@@ -220,4 +233,17 @@ func core(group string) string {
 		return "core"
 	}
 	return group
+}
+
+// ServerID returns the identity of the server that an object was seen in. All
+// kinds have that field, and no method for it: they are plain API types.
+func ServerID(object Object) string {
+	value := reflect.Indirect(reflect.ValueOf(object))
+	if value.Kind() != reflect.Struct {
+		return ""
+	}
+	if id := value.FieldByName("ServerID"); id.IsValid() && id.Kind() == reflect.String {
+		return id.String()
+	}
+	return ""
 }
