@@ -1,27 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"debug/buildinfo"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/kapi-dev/kapi/internal/fault"
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
-// noPlugins leaves kustomize's Go plugins out of kapi's kubectl, as CGO_ENABLED=0
-// does in a release. With them the linker exports every symbol: 39 MB more.
-const noPlugins = "kustomize_disable_go_plugin_support"
-
-const (
-	kubernetesModule = "k8s.io/kubernetes"
-	etcdModule       = "go.etcd.io/etcd/server/v3"
-)
+// etcdModule is the module whose version both sides' etcd is.
+const etcdModule = "go.etcd.io/etcd/server/v3"
 
 // binaries are the paths of what is measured. A path is "" where no side needs it.
 type binaries struct {
@@ -32,9 +24,6 @@ type binaries struct {
 type target struct {
 	path string // where it goes
 	pkg  string
-	// versioned: upstream's release build stamps its version by -ldflags;
-	// without it clients that parse /version fail.
-	versioned bool
 }
 
 // prepareBinaries builds what the two sides need, in the module that the
@@ -74,59 +63,20 @@ func planBinaries(o *options) (binaries, []target) {
 		bins.Etcd = filepath.Join(o.BinDir, "etcd")
 		bins.APIServer = filepath.Join(o.BinDir, "kube-apiserver")
 		targets = append(targets,
-			target{path: bins.Etcd, pkg: "github.com/kapi-dev/kapi/bench/peer/etcd"},
-			target{path: bins.APIServer, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", versioned: true})
+			target{path: bins.Etcd, pkg: peer.EtcdPackage},
+			target{path: bins.APIServer, pkg: peer.APIServerPackage})
 	}
 	return bins, targets
 }
 
 func build(ctx context.Context, t target) error {
-	ldflags := "-s -w"
-	if t.versioned {
-		version, err := goOutput(ctx, "list", "-m", "-f", "{{.Version}}", kubernetesModule)
-		if err != nil {
-			return err
-		}
-		stamp, err := versionFlags(version)
-		if err != nil {
-			return err
-		}
-		ldflags += " " + stamp
+	flags, err := peer.BuildFlags(ctx, t.pkg)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(os.Stderr, "building %s\n", t.pkg)
-	_, err := goOutput(ctx, "build", "-tags", noPlugins, "-ldflags", ldflags, "-o", t.path, t.pkg)
+	_, err = peer.Go(ctx, slices.Concat([]string{"build", "-o", t.path}, flags, []string{t.pkg})...)
 	return err
-}
-
-var versionPattern = regexp.MustCompile(`^v(\d+)\.(\d+)\.\d+`)
-
-// versionFlags returns the -X flags of an upstream release build (k8s.io/kubernetes,
-// hack/lib/version.sh) for a version such as v1.37.2. The commit and the date stay
-// as they are: nothing parses them.
-func versionFlags(version string) (string, error) {
-	m := versionPattern.FindStringSubmatch(version)
-	if m == nil {
-		return "", fmt.Errorf("reading the version of %s: %q is no vMAJOR.MINOR.PATCH", kubernetesModule, version)
-	}
-	var flags []string
-	for _, pkg := range []string{"k8s.io/client-go/pkg/version", "k8s.io/component-base/version"} {
-		flags = append(flags,
-			"-X "+pkg+".gitVersion="+version, "-X "+pkg+".gitMajor="+m[1], "-X "+pkg+".gitMinor="+m[2],
-			"-X "+pkg+".gitTreeState=clean")
-	}
-	return strings.Join(flags, " "), nil
-}
-
-// goOutput runs the go command and returns its trimmed standard output. The
-// go command's own words are the error: they name file and line.
-func goOutput(ctx context.Context, args ...string) (string, error) {
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("running go %s: %w\n%s", args[0], err, strings.TrimSpace(stderr.String()))
-	}
-	return strings.TrimSpace(stdout.String()), nil
 }
 
 // moduleVersions returns the versions, as built into the binary at path, of
@@ -139,7 +89,7 @@ func moduleVersions(path string) (map[string]string, error) {
 	versions := map[string]string{"go": info.GoVersion}
 	for _, d := range append(info.Deps, &info.Main) {
 		switch d.Path {
-		case kubernetesModule:
+		case peer.KubernetesModule:
 			versions["kubernetes"] = d.Version
 		case etcdModule:
 			versions["etcd"] = d.Version

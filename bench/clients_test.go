@@ -16,20 +16,22 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
 // peerServer serves with the peer's certificates and counts its connections.
-func peerServer(t *testing.T, handler http.Handler) (p *peerPKI, url string, connections *atomic.Int64) {
+func peerServer(t *testing.T, handler http.Handler) (p *peer.PKI, url string, connections *atomic.Int64) {
 	t.Helper()
-	p, err := newPeerPKI(t.TempDir())
+	p, err := peer.NewPKI(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := tls.LoadX509KeyPair(p.path("apiserver.crt"), p.path("apiserver.key"))
+	cert, err := tls.LoadX509KeyPair(p.Path("apiserver.crt"), p.Path("apiserver.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca, err := os.ReadFile(p.path("ca.crt"))
+	ca, err := os.ReadFile(p.Path("ca.crt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func TestEachClientHasItsOwnHTTP2Connection(t *testing.T) {
 		_, _ = w.Write([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"x"}}`))
 	}))
 	const clients, requests = 4, 40
-	all, err := newLoadClients(p.clientConfig(url), clients)
+	all, err := newLoadClients(p.ClientConfig(url), clients)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func TestListAsksForProtobufAndRefusesAnythingElse(t *testing.T) {
 		encoding.Store(r.Header.Get("Accept-Encoding"), true)
 		_, _ = w.Write([]byte(`{"kind":"ConfigMapList"}`))
 	}))
-	all, err := newLoadClients(p.clientConfig(url), 1)
+	all, err := newLoadClients(p.ClientConfig(url), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

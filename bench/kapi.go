@@ -11,12 +11,14 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
 // startKapi starts `kapi serve` and returns when it is ready. The certificates
 // are kapi's own and, in a new directory, made within the measured time.
 func (l *lab) startKapi(ctx context.Context, s *side, so startOptions) (*instance, error) {
-	port, err := freePort()
+	port, err := peer.FreePort()
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
 // lab is one run of the bench: the two sides, a temporary directory, and every
@@ -19,7 +21,7 @@ type lab struct {
 	sides   [2]*side
 	dir     string
 	machine machine
-	peer    *peerPKI // made before the first pair
+	peer    *peer.PKI // made before the first pair
 
 	pair int      // that runs now, from 0
 	rows []string // of the scenario that runs now
@@ -48,7 +50,7 @@ func newLab(o *options, bins binaries) (*lab, error) {
 		l.sides[0].Label += " (a)"
 		l.sides[1].Label += " (b)"
 	}
-	if l.peer, err = newPeerPKI(filepath.Join(dir, "peer-pki")); err != nil {
+	if l.peer, err = peer.NewPKI(filepath.Join(dir, "peer-pki")); err != nil {
 		return nil, errors.Join(err, l.close())
 	}
 	return l, nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
 // startPeer starts etcd, waits for its health, and then starts kube-apiserver,
@@ -29,25 +31,17 @@ func (l *lab) startPeer(ctx context.Context, s *side, so startOptions) (*instanc
 }
 
 func (l *lab) startPeerEtcd(ctx context.Context, s *side, so startOptions) (*process, string, error) {
-	clientPort, err := freePort()
+	clientPort, err := peer.FreePort()
 	if err != nil {
 		return nil, "", err
 	}
-	peerPort, err := freePort()
+	peerPort, err := peer.FreePort()
 	if err != nil {
 		return nil, "", err
 	}
 	url := fmt.Sprintf("http://127.0.0.1:%d", clientPort)
-	peerURL := fmt.Sprintf("http://127.0.0.1:%d", peerPort)
-	args := []string{
-		"--data-dir=" + filepath.Join(so.Dir, "etcd"),
-		"--listen-client-urls=" + url,
-		"--advertise-client-urls=" + url,
-		"--listen-peer-urls=" + peerURL,
-		"--initial-advertise-peer-urls=" + peerURL,
-		"--initial-cluster=default=" + peerURL,
-		"--enable-pprof", // for the goroutines row; without a reader it costs nothing
-	}
+	args := append(peer.EtcdArguments(filepath.Join(so.Dir, "etcd"), clientPort, peerPort),
+		"--enable-pprof") // for the goroutines row; without a reader it costs nothing
 	if !so.Fsync {
 		args = append(args, "--unsafe-no-fsync")
 	}
@@ -66,34 +60,17 @@ func (l *lab) startPeerEtcd(ctx context.Context, s *side, so startOptions) (*pro
 }
 
 func (l *lab) startPeerAPIServer(ctx context.Context, s *side, so startOptions, etcd *process, etcdURL string) (*instance, error) {
-	port, err := freePort()
+	port, err := peer.FreePort()
 	if err != nil {
 		return nil, err
 	}
 	host := fmt.Sprintf("https://127.0.0.1:%d", port)
-	config := l.peer.clientConfig(host)
+	config := l.peer.ClientConfig(host)
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("making the peer's client: %w", err)
 	}
-	args := []string{
-		"--etcd-servers=" + etcdURL,
-		"--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1",
-		fmt.Sprintf("--secure-port=%d", port),
-		"--cert-dir=" + so.Dir,
-		"--tls-cert-file=" + l.peer.path("apiserver.crt"),
-		"--tls-private-key-file=" + l.peer.path("apiserver.key"),
-		"--client-ca-file=" + l.peer.path("ca.crt"),
-		"--authorization-mode=RBAC",
-		"--service-cluster-ip-range=10.0.0.0/24",
-		"--service-account-issuer=" + host + "/",
-		"--service-account-key-file=" + l.peer.path("service-account.key"),
-		"--service-account-signing-key-file=" + l.peer.path("service-account.key"),
-		"--disable-admission-plugins=ServiceAccount",
-		"--allow-privileged=true",
-		"--endpoint-reconciler-type=none", // it refuses loopback addresses
-	}
+	args := peer.APIServerArguments(so.Dir, l.peer, etcdURL, port)
 	p, err := l.startProcess(s, "kube-apiserver of "+s.Label, l.bins.APIServer, append(args, s.spec.Args...))
 	if err != nil {
 		return nil, err

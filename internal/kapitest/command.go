@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/kapi-dev/kapi/internal/cli"
+	"github.com/kapi-dev/kapi/internal/kapitest/parentdeath"
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
 // commandName is what makes a test binary kapi: being started by this name.
@@ -33,8 +36,14 @@ func Main(m *testing.M) {
 	if err := faulty.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "removing the binary with faults:", err)
 	}
+	if err := peer.Clean(); err != nil {
+		fmt.Fprintln(os.Stderr, "removing the peer's binaries:", err)
+	}
 	os.Exit(code)
 }
+
+// ParentDeath is what makes a process die with the test binary that starts it.
+func ParentDeath() *syscall.SysProcAttr { return parentdeath.Attributes() }
 
 // Command returns kapi with args, as a process that is still to be started. Its
 // environment is the test's, without KAPI_* and KUBECONFIG, and with a home

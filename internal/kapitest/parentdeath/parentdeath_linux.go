@@ -1,10 +1,10 @@
-package kapitest
+package parentdeath
 
 import "syscall"
 
-// ParentDeath is what makes a process die with the test binary that starts it.
+// Attributes are what makes a process die with the test binary that starts it.
 // The kernel ties it to the thread that did so, which the Go runtime ends only
 // where a goroutine has locked it; tests don't.
-func ParentDeath() *syscall.SysProcAttr {
+func Attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -1,4 +1,4 @@
-package main
+package peer
 
 import (
 	"crypto"
@@ -18,29 +18,30 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// peerPKI is the directory of the peer's certificates: one CA, a serving
+// PKI is the directory of the peer's certificates: one CA, a serving
 // certificate, the certificate of a user in system:masters, a service-account key.
-type peerPKI struct {
+type PKI struct {
 	dir string
 }
 
-func (p *peerPKI) path(name string) string { return filepath.Join(p.dir, name) }
+// Path returns where a file of the directory is ("ca.crt", "apiserver.key").
+func (p *PKI) Path(name string) string { return filepath.Join(p.dir, name) }
 
-// clientConfig is what a kubeconfig of the peer would say.
-func (p *peerPKI) clientConfig(host string) *rest.Config {
+// ClientConfig is what a kubeconfig of the peer would say.
+func (p *PKI) ClientConfig(host string) *rest.Config {
 	return &rest.Config{Host: host, TLSClientConfig: rest.TLSClientConfig{
-		CAFile: p.path("ca.crt"), CertFile: p.path("admin.crt"), KeyFile: p.path("admin.key"),
+		CAFile: p.Path("ca.crt"), CertFile: p.Path("admin.crt"), KeyFile: p.Path("admin.key"),
 	}}
 }
 
-// newPeerPKI makes dir and fills it.
-func newPeerPKI(dir string) (*peerPKI, error) {
+// NewPKI makes dir and fills it.
+func NewPKI(dir string) (*PKI, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the peer's certificate directory: %w", err)
 	}
-	p := &peerPKI{dir: dir}
+	p := &PKI{dir: dir}
 	ca, err := p.issue("ca", nil, &x509.Certificate{
-		Subject: pkix.Name{CommonName: "bench-ca"}, IsCA: true, BasicConstraintsValid: true,
+		Subject: pkix.Name{CommonName: "peer-ca"}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	})
 	if err != nil {
@@ -56,7 +57,7 @@ func newPeerPKI(dir string) (*peerPKI, error) {
 		return nil, err
 	}
 	_, err = p.issue("admin", ca, &x509.Certificate{
-		Subject:     pkix.Name{CommonName: "bench", Organization: []string{"system:masters"}},
+		Subject:     pkix.Name{CommonName: "admin", Organization: []string{"system:masters"}},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
@@ -74,7 +75,7 @@ type authority struct {
 }
 
 // issue writes NAME.crt and NAME.key, signed by ca, or by itself where ca is nil.
-func (p *peerPKI) issue(name string, ca *authority, template *x509.Certificate) (*authority, error) {
+func (p *PKI) issue(name string, ca *authority, template *x509.Certificate) (*authority, error) {
 	key, err := p.newKey(name)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (p *peerPKI) issue(name string, ca *authority, template *x509.Certificate) 
 	return &authority{cert: cert, key: key}, p.writePEM(name+".crt", "CERTIFICATE", der)
 }
 
-func (p *peerPKI) newKey(name string) (crypto.Signer, error) {
+func (p *PKI) newKey(name string) (crypto.Signer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("making the key %s: %w", name, err)
@@ -110,9 +111,9 @@ func (p *peerPKI) newKey(name string) (crypto.Signer, error) {
 	return key, p.writePEM(name+".key", "EC PRIVATE KEY", der)
 }
 
-func (p *peerPKI) writePEM(name, kind string, der []byte) error {
+func (p *PKI) writePEM(name, kind string, der []byte) error {
 	data := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
-	if err := os.WriteFile(p.path(name), data, 0o600); err != nil {
+	if err := os.WriteFile(p.Path(name), data, 0o600); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil
