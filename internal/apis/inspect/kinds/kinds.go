@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -246,4 +247,19 @@ func ServerID(object Object) string {
 		return id.String()
 	}
 	return ""
+}
+
+// HasConditions tells whether objects of the kind have status.conditions.
+func (k Kind) HasConditions() bool {
+	status := reflect.ValueOf(k.New()).Elem().FieldByName("Status")
+	return status.IsValid() && status.FieldByName("Conditions").IsValid()
+}
+
+// ParseSize reads what Size has written.
+func ParseSize(text string) (float64, error) {
+	quantity, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, err
+	}
+	return quantity.AsApproximateFloat64(), nil
 }

@@ -149,12 +149,22 @@ func (s *Server) Watch(ctx context.Context, kind kinds.Kind, query inspection.Qu
 
 // Definitions implements inspection.Server.
 func (s *Server) Definitions(ctx context.Context) iter.Seq2[*apiextensionsv1.CustomResourceDefinition, error] {
-	return s.objects.Definitions(ctx, "")
+	return s.objects.Definitions(ctx, nil)
 }
 
 // APIServices implements inspection.Server.
 func (s *Server) APIServices(ctx context.Context) iter.Seq2[*apiregistrationv1.APIService, error] {
-	return s.objects.APIServices(ctx, "")
+	return s.objects.APIServices(ctx, nil)
+}
+
+// Definition returns one definition, or NotFound.
+func (s *Server) Definition(ctx context.Context, name string) (*apiextensionsv1.CustomResourceDefinition, error) {
+	return s.objects.Definition(ctx, name)
+}
+
+// APIService returns one APIService, or NotFound.
+func (s *Server) APIService(ctx context.Context, name string) (*apiregistrationv1.APIService, error) {
+	return s.objects.APIService(ctx, name)
 }
 
 // Explain implements inspection.Server.

@@ -5,10 +5,12 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -20,7 +22,7 @@ import (
 
 // chunk is how many objects are asked for at once. A definition with its schemas
 // can be half a megabyte.
-const chunk = 200
+const chunk = 250
 
 // Reader reads them. The zero value is not usable.
 type Reader struct {
@@ -52,41 +54,57 @@ const (
 	APIServicesPath = "/apis/apiregistration.k8s.io/v1/apiservices"
 )
 
-// Definitions returns all definitions, or the one of a name unless it is empty.
-func (r *Reader) Definitions(ctx context.Context, name string) iter.Seq2[*apiextensionsv1.CustomResourceDefinition, error] {
-	return pages(ctx, r, DefinitionsPath, name, func() *apiextensionsv1.CustomResourceDefinitionList {
-		return &apiextensionsv1.CustomResourceDefinitionList{}
-	}, func(list *apiextensionsv1.CustomResourceDefinitionList) []apiextensionsv1.CustomResourceDefinition {
-		return list.Items
-	}, func(one *apiextensionsv1.CustomResourceDefinition) {
-		one.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
-	})
+// Definitions returns all definitions. version may be nil; else it is set to where
+// a watch goes on, before the first is returned.
+func (r *Reader) Definitions(ctx context.Context, version *string) iter.Seq2[*apiextensionsv1.CustomResourceDefinition, error] {
+	return pages(ctx, r, DefinitionsPath, version, func() (*apiextensionsv1.CustomResourceDefinitionList, func() []apiextensionsv1.CustomResourceDefinition) {
+		list := &apiextensionsv1.CustomResourceDefinitionList{}
+		return list, func() []apiextensionsv1.CustomResourceDefinition { return list.Items }
+	}, definitionKind)
 }
 
-// APIServices returns all APIServices, or the one of a name unless it is empty.
-func (r *Reader) APIServices(ctx context.Context, name string) iter.Seq2[*apiregistrationv1.APIService, error] {
-	return pages(ctx, r, APIServicesPath, name, func() *apiregistrationv1.APIServiceList {
-		return &apiregistrationv1.APIServiceList{}
-	}, func(list *apiregistrationv1.APIServiceList) []apiregistrationv1.APIService {
-		return list.Items
-	}, func(one *apiregistrationv1.APIService) {
-		one.SetGroupVersionKind(apiregistrationv1.SchemeGroupVersion.WithKind("APIService"))
-	})
+// APIServices returns all APIServices; version is as for Definitions.
+func (r *Reader) APIServices(ctx context.Context, version *string) iter.Seq2[*apiregistrationv1.APIService, error] {
+	return pages(ctx, r, APIServicesPath, version, func() (*apiregistrationv1.APIServiceList, func() []apiregistrationv1.APIService) {
+		list := &apiregistrationv1.APIServiceList{}
+		return list, func() []apiregistrationv1.APIService { return list.Items }
+	}, serviceKind)
+}
+
+// Definition returns the definition of a name, or NotFound.
+func (r *Reader) Definition(ctx context.Context, name string) (*apiextensionsv1.CustomResourceDefinition, error) {
+	one := &apiextensionsv1.CustomResourceDefinition{}
+	err := r.client.Get().AbsPath(DefinitionsPath, name).Do(ctx).Into(one)
+	definitionKind(one)
+	return one, err
+}
+
+// APIService returns the APIService of a name, or NotFound.
+func (r *Reader) APIService(ctx context.Context, name string) (*apiregistrationv1.APIService, error) {
+	one := &apiregistrationv1.APIService{}
+	err := r.client.Get().AbsPath(APIServicesPath, name).Do(ctx).Into(one)
+	serviceKind(one)
+	return one, err
+}
+
+// Items of a list come without their kind.
+
+func definitionKind(one *apiextensionsv1.CustomResourceDefinition) {
+	one.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+}
+
+func serviceKind(one *apiregistrationv1.APIService) {
+	one.SetGroupVersionKind(apiregistrationv1.SchemeGroupVersion.WithKind("APIService"))
 }
 
 // Watch reports changes of what is at a path, from a resource version on; empty
-// means that what is there comes first.
+// means that what is there comes first. A name narrows it to one object.
 func (r *Reader) Watch(ctx context.Context, path, name, resourceVersion string) (watch.Interface, error) {
-	return r.client.Get().AbsPath(path).VersionedParams(&metav1.ListOptions{
-		Watch: true, ResourceVersion: resourceVersion, FieldSelector: byName(name), AllowWatchBookmarks: true,
-	}, metav1.ParameterCodec).Watch(ctx)
-}
-
-func byName(name string) string {
-	if name == "" {
-		return ""
+	options := metav1.ListOptions{Watch: true, ResourceVersion: resourceVersion, AllowWatchBookmarks: true}
+	if name != "" {
+		options.FieldSelector = "metadata.name=" + name
 	}
-	return "metadata.name=" + name
+	return r.client.Get().AbsPath(path).VersionedParams(&options, metav1.ParameterCodec).Watch(ctx)
 }
 
 // list is a list type of the API.
@@ -95,17 +113,29 @@ type list interface {
 	metav1.ListInterface
 }
 
-func pages[L list, T any](ctx context.Context, r *Reader, path, name string, empty func() L, items func(L) []T, typed func(*T)) iter.Seq2[*T, error] {
+// pages yields the items of all pages. Where it takes so long that the server no
+// longer has the state that it began with, it goes on with what is there now, as the
+// server offers. empty makes a list, and tells what its items are.
+func pages[L list, T any](ctx context.Context, r *Reader, path string, version *string, empty func() (L, func() []T), typed func(*T)) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		options := metav1.ListOptions{Limit: chunk, FieldSelector: byName(name)}
+		options := metav1.ListOptions{Limit: chunk}
 		for {
-			page := empty()
+			page, items := empty()
 			err := r.client.Get().AbsPath(path).VersionedParams(&options, metav1.ParameterCodec).Do(ctx).Into(page)
+			if now := offered(err); now != "" && now != options.Continue {
+				options.Continue = now
+				continue
+			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			all := items(page)
+			// Pages are of one version, unless that is gone. The first is the oldest:
+			// a watch from there misses nothing.
+			if version != nil && *version == "" {
+				*version = page.GetResourceVersion()
+			}
+			all := items()
 			for i := range all {
 				typed(&all[i])
 				if !yield(&all[i], nil) {
@@ -117,4 +147,12 @@ func pages[L list, T any](ctx context.Context, r *Reader, path, name string, emp
 			}
 		}
 	}
+}
+
+// offered is the continue token that comes with the error of an expired one.
+func offered(err error) string {
+	if api := apierrors.APIStatus(nil); apierrors.IsResourceExpired(err) && errors.As(err, &api) {
+		return api.Status().Continue
+	}
+	return ""
 }
