@@ -37,6 +37,7 @@ func (s *server) announce(context.Context) error {
 	fmt.Fprintf(out, "  API\t%s\n", s.url())
 	fmt.Fprintf(out, "  kubeconfig\t%s\n", s.dir.Kubeconfig())
 	fmt.Fprintf(out, "  next\t%s kubectl get ns\n", s.opts.Command)
+	fmt.Fprintf(out, "  look inside\t%s inspect\n", s.opts.Command)
 	return out.Flush()
 }
 

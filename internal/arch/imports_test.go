@@ -46,8 +46,13 @@ var rules = []rule{
 		name: "cli", from: []string{internal + "/cli/..."},
 		deny: []string{own},
 		allow: with(leaves, internal+"/cli/...", internal+"/app/...", module+"/tui/...",
-			internal+"/client/...", internal+"/config/...", internal+"/logging/..."),
+			internal+"/client/...", internal+"/config/...", internal+"/logging/...", internal+"/text", internal+"/view"),
 		why: "a command reads its configuration and hands over; how a server is put together is app's",
+	},
+	{
+		name: "inspect commands", from: []string{internal + "/cli/inspect/...", internal + "/cli/connect/..."},
+		deny: with(server, internal+"/app/..."), deep: true,
+		why: "they are a client of any API server: nothing of the server side helps them, and their tests stay quick",
 	},
 	{
 		name: "app", from: []string{internal + "/app/..."},
@@ -117,6 +122,16 @@ var rules = []rule{
 		why: "both work on any API server, so they may know kapi's API types and nothing else of kapi",
 	},
 	{
+		name: "view", from: []string{internal + "/view"},
+		deny: []string{own}, allow: with(leaves, internal+"/view", internal+"/text", internal+"/client/..."),
+		why: "what is printed is a function of what was read: a view asks nobody",
+	},
+	{
+		name: "text", from: []string{internal + "/text"},
+		deny: []string{own, "k8s.io/..."},
+		why:  "laying out lines does not depend on what stands in them",
+	},
+	{
 		name: "kapitest is for tests", from: []string{own},
 		except: []string{internal + "/kapitest/...", module + "/bench/..."},
 		deny:   []string{internal + "/kapitest/..."},
@@ -126,7 +141,7 @@ var rules = []rule{
 	// Libraries.
 	{
 		name: "server libraries stay out of clients", deep: true,
-		from: []string{module + "/tui/...", internal + "/client/...", internal + "/apis/...", module + "/ui-assets/..."},
+		from: []string{module + "/tui/...", internal + "/client/...", internal + "/view", internal + "/apis/...", module + "/ui-assets/..."},
 		deny: server,
 		why:  "a foreign server is a client problem: the terminal UI must stand without a server, through any path",
 	},

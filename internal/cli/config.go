@@ -46,6 +46,14 @@ func NewConfigCmd(deps ConfigDeps) *cobra.Command {
 
 It is put together from flags, KAPI_* environment variables, a file and the
 defaults; the first that names a key decides.`,
+		Example: `  # What serve would run with
+  kapi config view
+
+  # Why it would
+  kapi config view --origin
+
+  # What is wrong with a file
+  kapi config validate kapi.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -81,8 +89,14 @@ func NewConfigViewCmd(deps ConfigDeps, runF func(context.Context, *ConfigViewOpt
 		Short: "Print the configuration that serve would run with",
 		Long: `Print the configuration that "kapi serve" would run with, given the same flags,
 environment and file. The output is a valid configuration file.`,
-		Example: `  kapi config view --origin
-  kapi config view --secure-port 0 -o json`,
+		Example: `  # Everything, with where each value is from
+  kapi config view --origin
+
+  # With a flag of serve, as JSON
+  kapi config view --secure-port 0 -o json
+
+  # A file to begin with
+  kapi config view > kapi.yaml`,
 		Args: configNoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.Out = cmd.OutOrStdout()
@@ -149,7 +163,14 @@ func NewConfigValidateCmd(deps ConfigDeps, runF func(context.Context, *ConfigVal
 		Long: `Check a configuration file and print all that is wrong with it. Only the file
 counts, not the environment. Whether files and servers that it names exist is not
 looked at.`,
-		Example: `  kapi config validate kapi.yaml`,
+		Example: `  # Everything that is wrong with a file; exit status 2 if anything is
+  kapi config validate kapi.yaml
+
+  # Before a start
+  kapi config validate kapi.yaml && kapi serve --config kapi.yaml --secure-port 0
+
+  # What "view" prints is valid
+  kapi config view > kapi.yaml && kapi config validate kapi.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fault.Usagef("%s takes one file, got %d arguments", cmd.CommandPath(), len(args))

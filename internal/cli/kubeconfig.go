@@ -30,11 +30,10 @@ type KubeconfigOptions struct {
 func NewKubeconfigCmd() *cobra.Command {
 	opts := &KubeconfigOptions{}
 	cmd := &cobra.Command{
-		Use:   "kubeconfig",
-		Short: "Print the server's kubeconfig, or merge it into yours",
-		Example: `  export KUBECONFIG=$(kapi kubeconfig path)
-  kapi kubeconfig merge --set-current`,
-		Args: noCommand,
+		Use:     "kubeconfig",
+		Short:   "Print the server's kubeconfig, or merge it into yours",
+		Example: kubeconfigExamples["kubeconfig"],
+		Args:    noCommand,
 	}
 	commands := []struct {
 		use, short string
@@ -49,7 +48,7 @@ func NewKubeconfigCmd() *cobra.Command {
 			opts.Out = cmd.OutOrStdout()
 			return command.run(cmd.Context(), opts)
 		}
-		sub := &cobra.Command{Use: command.use, Short: command.short, Args: configNoArgs, RunE: run}
+		sub := &cobra.Command{Use: command.use, Short: command.short, Example: kubeconfigExamples[command.use], Args: configNoArgs, RunE: run}
 		sub.SetFlagErrorFunc(config.FlagErrorFunc)
 		if command.use == "print" {
 			cmd.RunE = run
@@ -64,6 +63,42 @@ func NewKubeconfigCmd() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&opts.DataDir, "data-dir", "", "Data directory of the server (default: KAPI_DATADIR, else the one of kapi serve).")
 	cmd.SetFlagErrorFunc(config.FlagErrorFunc)
 	return cmd
+}
+
+// kubeconfigExamples are those of each command.
+var kubeconfigExamples = map[string]string{
+	"kubeconfig": `  # Other programs in this shell use the server
+  export KUBECONFIG=$(kapi kubeconfig path)
+
+  # All shells do
+  kapi kubeconfig merge --set-current
+
+  # A copy, for instance for a container
+  kapi kubeconfig > kapi.kubeconfig`,
+	"print": `  # A copy, for instance for a container
+  kapi kubeconfig print > kapi.kubeconfig
+
+  # The server's address
+  kapi kubeconfig print | grep server:
+
+  # Of another data directory
+  kapi kubeconfig print --data-dir "$KAPI_DATADIR"`,
+	"path": `  # Other programs in this shell use the server
+  export KUBECONFIG=$(kapi kubeconfig path)
+
+  # One command does
+  KUBECONFIG=$(kapi kubeconfig path) kapi kubectl get namespaces
+
+  # Of another data directory
+  kapi kubeconfig path --data-dir "$KAPI_DATADIR"`,
+	"merge": `  # As a context of ~/.kube/config, which stays on its current one
+  kapi kubeconfig merge
+
+  # As the current context
+  kapi kubeconfig merge --set-current
+
+  # Under another name, in another file
+  kapi kubeconfig merge --context-name dev --into ./config`,
 }
 
 // file returns the kubeconfig of the data directory, which must exist.

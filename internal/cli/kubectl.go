@@ -21,6 +21,17 @@ func NewKubectlCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "kubectl ARGS",
 		Short: "Run kubectl on the server of the data directory",
+		Long: `Run kubectl, which is part of this program, on the server of the data directory, or
+on the one that --kubeconfig, --context or KUBECONFIG name. All commands and flags
+are kubectl's; --data-dir is kapi's.`,
+		Example: `  # Namespaces
+  kapi kubectl get namespaces
+
+  # Everything that the server shows of itself
+  kapi kubectl get kapi
+
+  # What is recorded of a request
+  kapi kubectl explain requesttrace.spec`,
 		// All flags are kubectl's.
 		DisableFlagParsing: true,
 		Args:               cobra.ArbitraryArgs,

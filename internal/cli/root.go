@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kapi-dev/kapi/internal/app"
+	"github.com/kapi-dev/kapi/internal/cli/inspect"
 	"github.com/kapi-dev/kapi/internal/config"
 	"github.com/kapi-dev/kapi/internal/fault"
 )
@@ -35,8 +35,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 }
 
 func report(w io.Writer, err error) {
-	var silent *exitError
-	if errors.As(err, &silent) {
+	if fault.IsSilent(err) {
 		return
 	}
 	fmt.Fprintf(w, "error: %s\n", err)
@@ -44,9 +43,6 @@ func report(w io.Writer, err error) {
 		fmt.Fprintf(w, "hint: %s\n", hint)
 	}
 }
-
-// exitError is an exit code whose reason has been printed already.
-type exitError struct{ error }
 
 // NewRootCmd returns the whole command tree.
 func NewRootCmd() *cobra.Command {
@@ -57,8 +53,14 @@ func NewRootCmd() *cobra.Command {
 
 It runs etcd and the real server chain (aggregator, kube-apiserver, apiextensions)
 in one process, and works with every Kubernetes client.`,
-		Example: `  kapi serve
-  kapi kubectl get namespaces`,
+		Example: `  # The server with its etcd
+  kapi serve
+
+  # kubectl against it, in another terminal
+  kapi kubectl get namespaces
+
+  # What it does inside
+  kapi inspect`,
 		// Main prints errors; usage after each of them would hide the message.
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -69,10 +71,13 @@ in one process, and works with every Kubernetes client.`,
 	root.AddCommand(
 		NewServeCmd(nil),
 		NewKubectlCmd(),
+		inspect.NewCmd(config.FlagErrorFunc),
 		NewKubeconfigCmd(),
 		NewConfigCmd(ConfigDeps{KubeFlags: app.KubeFlagSet}),
 		NewVersionCmd(),
+		newReferenceCmd(),
 	)
+	addCompletion(root)
 	return root
 }
 

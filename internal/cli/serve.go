@@ -28,10 +28,14 @@ func NewServeCmd(runF func(context.Context, app.Options) error) *cobra.Command {
 The first start makes the data directory, the certificates and a kubeconfig; later
 starts go on with them. Every flag of kube-apiserver is accepted by its own name.
 A first interrupt stops in order, a second one at once.`,
-		Example: `  kapi serve
+		Example: `  # On port 6443, with the state in the user's directory for it
+  kapi serve
+
+  # On a free port, with the state here; the file "ready" appears when it is ready
   kapi serve --data-dir ./state --secure-port 0 --ready-file ready
-  kapi serve --manifests ./crds --map-service kube-system/metrics-server:443=127.0.0.1:4443
-  kapi serve --etcd-servers https://etcd:2379 --etcd-cafile ca.crt`,
+
+  # With CRDs installed, and an aggregated server that runs on this machine
+  kapi serve --manifests ./crds --map-service kube-system/metrics-server:443=127.0.0.1:4443`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fault.Usagef("%s takes no argument %q", cmd.CommandPath(), args[0])

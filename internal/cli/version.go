@@ -20,7 +20,15 @@ func NewVersionCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of kapi and of what is inside it",
-		Args:  configNoArgs,
+		Example: `  # All of them
+  kapi version
+
+  # For a bug report
+  kapi version -o yaml
+
+  # One, for a script
+  kapi version -o json | jq -r .kubernetes`,
+		Args: configNoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return versionRun(cmd.OutOrStdout(), output, version.Get())
 		},

@@ -5,7 +5,10 @@ package connect
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"runtime"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -14,6 +17,7 @@ import (
 	"github.com/kapi-dev/kapi/internal/client"
 	"github.com/kapi-dev/kapi/internal/datadir"
 	"github.com/kapi-dev/kapi/internal/fault"
+	"github.com/kapi-dev/kapi/internal/version"
 )
 
 // Flags are the flags that say which server is meant, and as whom. They have
@@ -65,7 +69,22 @@ func (f *Flags) Connect() (*Connection, error) {
 		return nil, err
 	}
 	config.QPS = -1
+	config.UserAgent = fmt.Sprintf("kapi/%s (%s/%s)", version.Get().Version, runtime.GOOS, runtime.GOARCH)
 	return &Connection{Config: config, Source: source, notRunning: NotRunning(source, f.DataDir)}, nil
+}
+
+// Contexts are the names of the contexts of the kubeconfig; none where it can't
+// be found or read.
+func (f *Flags) Contexts() []string {
+	source, err := Resolve(f.Kubeconfig, f.DataDir)
+	if err != nil {
+		return nil
+	}
+	config, err := (&clientcmd.ClientConfigLoadingRules{Precedence: source.Paths}).Load()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(config.Contexts))
 }
 
 // Resolve finds the kubeconfig as all client commands of kapi do. A data

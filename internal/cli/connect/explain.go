@@ -32,6 +32,7 @@ var problems = []problem{
 	{is: badCertificate, text: untrusted, hint: newCertificate, code: fault.CodeFailure},
 	{is: apierrors.IsUnauthorized, text: unauthorized, hint: newCredentials, code: fault.CodeUnauthorized},
 	{is: apierrors.IsForbidden, text: asIs, hint: role, code: fault.CodeUnauthorized},
+	{is: apierrors.IsBadRequest, text: asIs, hint: fixed("the command's --help says what it takes"), code: fault.CodeUsage},
 	{is: timedOut, text: noAnswer, hint: fixed("raise --request-timeout, or see what the server does: its log, or /readyz?verbose"), code: fault.CodeFailure},
 }
 
