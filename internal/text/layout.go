@@ -12,6 +12,7 @@ const (
 	narrowGap = 2
 	leastCell = 8
 	leastHead = 5
+	leastName = 20
 )
 
 // layout decides how wide the columns of a table are. Invariant: natural holds the
@@ -123,7 +124,7 @@ func (l *layout) excess() int {
 func (l *layout) narrow(may func(int) bool) bool {
 	widest := -1
 	for i, width := range l.widths {
-		if may(i) && width > leastCell && (widest < 0 || width > l.widths[widest]) {
+		if may(i) && width > l.least(i) && (widest < 0 || width > l.widths[widest]) {
 			widest = i
 		}
 	}
@@ -132,6 +133,15 @@ func (l *layout) narrow(may func(int) bool) bool {
 	}
 	l.widths[widest]--
 	return true
+}
+
+// least is how narrow a column may become. A name that is cut too far names nothing;
+// rather is the end of the line cut.
+func (l *layout) least(i int) int {
+	if i == 0 {
+		return leastName
+	}
+	return leastCell
 }
 
 // write prints one row of cleaned cells.

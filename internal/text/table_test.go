@@ -105,8 +105,8 @@ func TestTableCutsInTurn(t *testing.T) {
 		63: "a-very-long-name  1234567890123  some more text  even more text\n",
 		60: "a-very-long-name  1234567890123  some more text  even more …\n",
 		54: "a-very-long-name  1234567890123  some more …  even mo…\n",
-		45: "a-very-lo…  1234567890123  some mo…  even mo…\n",
-		30: "a-very-…  1234567890123  some…\n",
+		45: "a-very-long-name  1234567890123  some mo…  e…\n",
+		30: "a-very-long-name  12345678901…\n",
 	} {
 		if got := printed(t, table, Screen{Width: width}); got != want {
 			t.Errorf("at width %d: %q, want %q", width, got, want)

@@ -43,7 +43,7 @@ func Diff(w io.Writer, s text.Screen, result diff.Result) error {
 
 // diffSide is one side in a line: when, the file, the server.
 func diffSide(side diff.Side) string {
-	server := strings.TrimSpace(string(side.Type) + " " + side.KubernetesVersion)
+	server := strings.TrimSpace(serverNoun(side.Type) + " " + side.KubernetesVersion)
 	facts := []string{side.At.UTC().Format("2006-01-02 15:04:05 MST"), side.File, server, side.Address}
 	var known []string
 	for _, fact := range facts {

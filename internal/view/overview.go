@@ -33,13 +33,17 @@ func Overview(w io.Writer, s text.Screen, o joined.Overview) error {
 	return page.Close()
 }
 
+// serverNoun is what a server is called.
+func serverNoun(kind inspection.Type) string {
+	if kind == inspection.Foreign {
+		return "API server"
+	}
+	return "kapi"
+}
+
 // aboutText says what the server is: "kapi v1.37.2 at https://127.0.0.1:6443, up 3h".
 func aboutText(o joined.Overview) string {
-	name := "kapi"
-	if o.About.Type == inspection.Foreign {
-		name = "API server"
-	}
-	said := join(" ", name, o.About.KubernetesVersion)
+	said := join(" ", serverNoun(o.About.Type), o.About.KubernetesVersion)
 	said = join(" at ", said, o.About.Address)
 	if o.Uptime.Duration > 0 {
 		said += ", up " + duration.HumanDuration(o.Uptime.Duration)

@@ -34,7 +34,10 @@ func etcdCells(s text.Screen, m joined.EtcdLine, o joined.Overview) []text.Cell 
 	if len(st.Alarms) > 0 {
 		cells = append(cells, text.Cell{Text: strings.Join(st.Alarms, " ") + " ", Tone: text.Bad})
 	}
-	size := kinds.Size(st.DBSize)
+	size := "size not known"
+	if st.DBSize >= 0 {
+		size = kinds.Size(st.DBSize)
+	}
 	if st.Quota > 0 {
 		part := float64(st.DBSize) / float64(st.Quota)
 		cells = append(cells, text.Cell{Text: s.Gauge(8, part) + " ", Tone: gaugeTone(part)})

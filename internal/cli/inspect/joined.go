@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -181,7 +180,7 @@ func (l *joinedList[O, L]) objects(ctx context.Context) error {
 
 // pages prints everything about each of the names.
 func (l *joinedList[O, L]) pages(ctx context.Context) error {
-	now, screen := readAt(l.server), text.Detect(l.out, os.Getenv)
+	now, screen := readAt(l.server), l.opts.screen(l.out)
 	for i, name := range l.names {
 		if i > 0 {
 			fmt.Fprintln(l.out)
@@ -214,7 +213,7 @@ func (l *joinedList[O, L]) list(ctx context.Context) error {
 	if order, ok := l.kind.sorts[strings.ToLower(l.opts.sortBy)]; ok {
 		slices.SortStableFunc(lines, order)
 	}
-	if err := l.kind.table(l.out, text.Detect(l.out, os.Getenv), lines, l.tableOptions(), now); err != nil {
+	if err := l.kind.table(l.out, l.opts.screen(l.out), lines, l.tableOptions(), now); err != nil {
 		return err
 	}
 	for _, part := range missing {

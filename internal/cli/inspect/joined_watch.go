@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/kapi-dev/kapi/internal/text"
 	"github.com/kapi-dev/kapi/internal/view"
 )
 
@@ -86,7 +84,7 @@ func (l *joinedList[O, L]) changes(ctx context.Context) (changePrinter, error) {
 	if !l.opts.table() {
 		return newObjectPrinter(l.opts, l.out)
 	}
-	lines := l.kind.follow(l.out, text.Detect(l.out, os.Getenv), l.tableOptions(), l.opts.watchEvents)
+	lines := l.kind.follow(l.out, l.opts.screen(l.out), l.tableOptions(), l.opts.watchEvents)
 	return &joinedPrinter[O, L]{ctx: ctx, list: l, lines: lines}, nil
 }
 

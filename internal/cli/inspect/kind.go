@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +131,7 @@ type kindList struct {
 	out, notices io.Writer
 }
 
-func (l *kindList) screen() text.Screen { return text.Detect(l.out, os.Getenv) }
+func (l *kindList) screen() text.Screen { return l.opts.screen(l.out) }
 
 // list returns the objects that were asked for: all, or those of names.
 func (l *kindList) list(ctx context.Context) (inspection.Listing, error) {
@@ -172,6 +171,7 @@ func (l *kindList) print(ctx context.Context) error {
 	switch {
 	case l.view != nil && l.opts.format == "" && len(listing.Objects) > 0:
 		err = l.view(l, listing)
+		newKindTable(l.kind, false, listing.Gaps).explain(l.notices)
 	case l.opts.table():
 		err = l.table(listing)
 	case len(l.names) == 1 && len(listing.Objects) == 1:

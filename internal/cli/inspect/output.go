@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	kubectlget "k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/kapi-dev/kapi/internal/fault"
+	"github.com/kapi-dev/kapi/internal/text"
 )
 
 // Formats that are made here; the others are cli-runtime's and kubectl's.
@@ -87,6 +89,16 @@ func (o *output) printer() (printers.ResourcePrinter, error) {
 		return printer, nil
 	}
 	return nil, fault.WithHint(fault.Usagef("-o %q is not a format", format), "formats: %s", strings.Join(formats(), ", "))
+}
+
+// screen is what is printed for. A wide table is not made to fit: who asks for all
+// columns wants what stands in them, as with kubectl.
+func (o *output) screen(w io.Writer) text.Screen {
+	s := text.Detect(w, os.Getenv)
+	if o.format == formatWide {
+		s.Width = 0
+	}
+	return s
 }
 
 // check refuses a format that nothing knows, before anything is asked.

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 	"github.com/kapi-dev/kapi/internal/fault"
-	"github.com/kapi-dev/kapi/internal/text"
 	"github.com/kapi-dev/kapi/internal/view"
 )
 
@@ -48,7 +46,7 @@ shows. "last" is the newest request that is remembered.`,
 			if !opts.table() {
 				return opts.one(cmd.OutOrStdout(), trace)
 			}
-			return view.Request(cmd.OutOrStdout(), text.Detect(cmd.OutOrStdout(), os.Getenv), trace, readAt(server))
+			return view.Request(cmd.OutOrStdout(), opts.screen(cmd.OutOrStdout()), trace, readAt(server))
 		},
 	}
 	opts.add(cmd)

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 	"github.com/kapi-dev/kapi/internal/fault"
-	"github.com/kapi-dev/kapi/internal/text"
 	"github.com/kapi-dev/kapi/internal/view"
 )
 
@@ -107,7 +105,7 @@ func printRoute(cmd *cobra.Command, opts *routeOptions, explanation *v1alpha1.Ro
 	w := cmd.OutOrStdout()
 	switch {
 	case opts.table():
-		return view.Route(w, text.Detect(w, os.Getenv), explanation, happened)
+		return view.Route(w, opts.screen(w), explanation, happened)
 	case happened == nil:
 		return opts.one(w, explanation)
 	}

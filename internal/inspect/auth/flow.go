@@ -14,6 +14,7 @@ import (
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
@@ -107,78 +108,11 @@ func inOrder(schemas []*flowcontrolv1.FlowSchema) []*flowcontrolv1.FlowSchema {
 	})
 }
 
-// flowMetrics are the metrics of upstream that are shown: where a value is added
-// to, of the level and, if there is one, of the flow.
-// Source: k8s.io/apiserver/pkg/util/flowcontrol/metrics.
-var flowMetrics = map[string]struct {
-	level func(*v1alpha1.FlowStateStatus) *int64
-	flow  func(*v1alpha1.Flow) *int64
-}{
-	"apiserver_flowcontrol_nominal_limit_seats": {
-		level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.SeatsNominal },
-	},
-	"apiserver_flowcontrol_current_limit_seats": {
-		level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.SeatsLimit },
-	},
-	"apiserver_flowcontrol_current_executing_seats": {
-		level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.SeatsInUse },
-	},
-	"apiserver_flowcontrol_current_executing_requests": {
-		level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.Executing },
-		flow:  func(f *v1alpha1.Flow) *int64 { return &f.Executing },
-	},
-	"apiserver_flowcontrol_current_inqueue_requests": {
-		level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.Queued },
-		flow:  func(f *v1alpha1.Flow) *int64 { return &f.Queued },
-	},
-	"apiserver_flowcontrol_dispatched_requests_total": {
-		level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.Dispatched },
-		flow:  func(f *v1alpha1.Flow) *int64 { return &f.Dispatched },
-	},
-	"apiserver_flowcontrol_rejected_requests_total": {
-		level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.Rejected },
-		flow:  func(f *v1alpha1.Flow) *int64 { return &f.Rejected },
-	},
-}
-
 // gather reads the metrics into statuses by priority level.
 func (f *Flow) gather() (map[string]*v1alpha1.FlowStateStatus, error) {
-	families, err := f.cfg.Gatherer.Gather()
-	if len(families) == 0 && err != nil {
+	gathered, err := f.cfg.Gatherer.Gather()
+	if len(gathered) == 0 && err != nil {
 		return nil, fmt.Errorf("gathering metrics: %w", err) // else some other family is broken
 	}
-	statuses := map[string]*v1alpha1.FlowStateStatus{}
-	for _, family := range families {
-		to, ok := flowMetrics[family.GetName()]
-		if !ok {
-			continue
-		}
-		for _, metric := range family.GetMetric() {
-			values := map[string]string{}
-			for _, label := range metric.GetLabel() {
-				values[label.GetName()] = label.GetValue()
-			}
-			value := int64(metric.GetGauge().GetValue() + metric.GetCounter().GetValue())
-			status := statuses[values["priority_level"]]
-			if status == nil {
-				status = &v1alpha1.FlowStateStatus{}
-				statuses[values["priority_level"]] = status
-			}
-			*to.level(status) += value
-			if schema := values["flow_schema"]; to.flow != nil && schema != "" {
-				*to.flow(flowOf(status, schema)) += value
-			}
-		}
-	}
-	return statuses, nil
-}
-
-// flowOf returns the flow of a schema, and adds it if there is none.
-func flowOf(status *v1alpha1.FlowStateStatus, schema string) *v1alpha1.Flow {
-	i := slices.IndexFunc(status.Flows, func(f v1alpha1.Flow) bool { return f.FlowSchema == schema })
-	if i < 0 {
-		i = len(status.Flows)
-		status.Flows = append(status.Flows, v1alpha1.Flow{FlowSchema: schema})
-	}
-	return &status.Flows[i]
+	return families.Of(gathered).Flow(), nil
 }

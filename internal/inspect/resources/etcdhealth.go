@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 )
 
@@ -95,11 +96,11 @@ func latencyOf(metrics []*dto.Metric) *v1alpha1.Latency {
 	if len(metrics) == 0 {
 		return nil
 	}
-	var all distribution
+	var all families.Distribution
 	for _, metric := range metrics {
-		all.add(metric.GetHistogram())
+		all.Add(metric.GetHistogram())
 	}
-	latency := all.latency()
+	latency := all.Latency()
 	return &latency
 }
 

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
@@ -71,7 +72,7 @@ func (r *Resources) resourceStorage(prefix string, resource schema.GroupResource
 		object.Status.Objects, object.Status.Bytes = m.knownObjects(), m.knownBytes()
 	}
 	object.Status.Watchers, object.Status.ListRequests = m.watchers, m.lists
-	object.Status.EtcdLatency = m.etcd.latency()
+	object.Status.EtcdLatency = m.etcd.Latency()
 	if m.cacheCapacity > 0 {
 		object.Status.WatchCache = &v1alpha1.WatchCache{
 			Ready: m.cacheStarts > 0, Capacity: m.cacheCapacity, ResourceVersion: m.cacheVersion,
@@ -88,7 +89,7 @@ type measure struct {
 	cacheCapacity, cacheStarts int64
 	cacheVersion               int64
 	watchers, lists            int64
-	etcd                       distribution
+	etcd                       families.Distribution
 }
 
 // averageSize is the size of one object; 0 when upstream does not know.
@@ -126,32 +127,32 @@ func (m *measure) lag(revision int64) int64 {
 // endpoints/metrics.
 func measureFamilies() map[string]func(*measure, *dto.Metric) {
 	return map[string]func(*measure, *dto.Metric){
-		"apiserver_resource_objects": func(m *measure, metric *dto.Metric) { m.counted, m.objects = true, value(metric) },
+		"apiserver_resource_objects": func(m *measure, metric *dto.Metric) { m.counted, m.objects = true, families.Value(metric) },
 		"apiserver_resource_size_estimate_bytes": func(m *measure, metric *dto.Metric) {
-			m.hasSize, m.size = true, value(metric)
+			m.hasSize, m.size = true, families.Value(metric)
 		},
-		"watch_cache_capacity":                        func(m *measure, metric *dto.Metric) { m.cacheCapacity = int64(value(metric)) },
-		"apiserver_watch_cache_resource_version":      func(m *measure, metric *dto.Metric) { m.cacheVersion = int64(value(metric)) },
-		"apiserver_watch_cache_initializations_total": func(m *measure, metric *dto.Metric) { m.cacheStarts = int64(value(metric)) },
-		"etcd_request_duration_seconds":               func(m *measure, metric *dto.Metric) { m.etcd.add(metric.GetHistogram()) },
+		"watch_cache_capacity":                        func(m *measure, metric *dto.Metric) { m.cacheCapacity = int64(families.Value(metric)) },
+		"apiserver_watch_cache_resource_version":      func(m *measure, metric *dto.Metric) { m.cacheVersion = int64(families.Value(metric)) },
+		"apiserver_watch_cache_initializations_total": func(m *measure, metric *dto.Metric) { m.cacheStarts = int64(families.Value(metric)) },
+		"etcd_request_duration_seconds":               func(m *measure, metric *dto.Metric) { m.etcd.Add(metric.GetHistogram()) },
 		"apiserver_longrunning_requests": func(m *measure, metric *dto.Metric) {
-			if label(metric, "verb") == "WATCH" {
-				m.watchers += int64(value(metric))
+			if families.Label(metric, "verb") == "WATCH" {
+				m.watchers += int64(families.Value(metric))
 			}
 		},
 		"apiserver_request_total": func(m *measure, metric *dto.Metric) {
-			if label(metric, "verb") == "LIST" && strings.HasPrefix(label(metric, "code"), "2") {
-				m.lists += int64(value(metric))
+			if families.Label(metric, "verb") == "LIST" && strings.HasPrefix(families.Label(metric, "code"), "2") {
+				m.lists += int64(families.Value(metric))
 			}
 		},
 	}
 }
 
-func readMeasures(families map[string][]*dto.Metric) map[schema.GroupResource]*measure {
+func readMeasures(metrics families.Families) map[schema.GroupResource]*measure {
 	measures := map[schema.GroupResource]*measure{}
 	for name, add := range measureFamilies() {
-		for _, metric := range families[name] {
-			resource := schema.GroupResource{Group: label(metric, "group"), Resource: label(metric, "resource")}
+		for _, metric := range metrics[name] {
+			resource := schema.GroupResource{Group: families.Label(metric, "group"), Resource: families.Label(metric, "resource")}
 			if measures[resource] == nil {
 				measures[resource] = &measure{}
 			}

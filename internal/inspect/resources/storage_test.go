@@ -15,6 +15,7 @@ import (
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 )
 
@@ -251,7 +252,7 @@ func TestQuantiles(t *testing.T) {
 	if got := latencyOf(source.get()["h"]); got.Count != 101 || got.Max.Duration != 400*time.Millisecond {
 		t.Errorf("with one beyond the last bucket: %+v", got)
 	}
-	if empty := (&distribution{}).latency(); empty.Count != 0 || empty.Max.Duration != 0 {
+	if empty := (&families.Distribution{}).Latency(); empty.Count != 0 || empty.Max.Duration != 0 {
 		t.Errorf("empty is %+v", empty)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 )
@@ -20,7 +21,7 @@ const (
 // plugin is what is known of an admission plugin.
 type plugin struct {
 	object  *v1alpha1.AdmissionPlugin
-	latency distribution
+	latency families.Distribution
 }
 
 // admissionPlugins finds the plugins that were called, and those that flags name.
@@ -42,7 +43,7 @@ func (s *Server) admissionPlugins(ctx context.Context, _ inspection.Query) (*fin
 	}
 	for _, group := range []map[string]*plugin{plugins, webhooks} {
 		for _, name := range sortedKeys(group) {
-			group[name].object.Status.Latency = group[name].latency.latency()
+			group[name].object.Status.Latency = group[name].latency.Latency()
 			f.add(group[name].object)
 		}
 	}
@@ -61,20 +62,20 @@ func (s *Server) admissionPlugins(ctx context.Context, _ inspection.Query) (*fin
 func readCalls(metrics []*dto.Metric) map[string]*plugin {
 	plugins := map[string]*plugin{}
 	for _, metric := range metrics {
-		one := pluginOf(plugins, label(metric, "name"))
-		switch label(metric, "type") {
+		one := pluginOf(plugins, families.Label(metric, "name"))
+		switch families.Label(metric, "type") {
 		case "admit":
 			one.object.Spec.Mutating = true
 		case "validate", "validating":
 			one.object.Spec.Validating = true
 		}
 		calls := int64(metric.GetHistogram().GetSampleCount())
-		if label(metric, "rejected") == "true" {
+		if families.Label(metric, "rejected") == "true" {
 			one.object.Status.Rejected += calls
 		} else {
 			one.object.Status.Admitted += calls
 		}
-		one.latency.add(metric.GetHistogram())
+		one.latency.Add(metric.GetHistogram())
 	}
 	return plugins
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
@@ -78,14 +79,14 @@ func (s *Server) authenticators(ctx context.Context, _ inspection.Query) (*findi
 	return f, nil
 }
 
-func authenticated(metrics families) v1alpha1.AuthenticatorStatus {
-	results := metrics.sum(authenticationAttempts, "result")
-	var latency distribution
+func authenticated(metrics families.Families) v1alpha1.AuthenticatorStatus {
+	results := metrics.Sum(authenticationAttempts, "result")
+	var latency families.Distribution
 	for _, metric := range metrics[authenticationTime] {
-		latency.add(metric.GetHistogram())
+		latency.Add(metric.GetHistogram())
 	}
 	return v1alpha1.AuthenticatorStatus{
-		Authenticated: results["success"], Errors: results["failure"] + results["error"], Latency: latency.latency(),
+		Authenticated: results["success"], Errors: results["failure"] + results["error"], Latency: latency.Latency(),
 		Counted: "all authenticators together",
 	}
 }
@@ -116,12 +117,12 @@ func (s *Server) authorizers(ctx context.Context, _ inspection.Query) (*finding,
 		}
 	}
 	for _, metric := range metrics[authorizationDecisions] {
-		object := add(label(metric, "name"), label(metric, "type"), flags["authorization-config"], "")
-		switch label(metric, "decision") {
+		object := add(families.Label(metric, "name"), families.Label(metric, "type"), flags["authorization-config"], "")
+		switch families.Label(metric, "decision") {
 		case "allowed":
-			object.Status.Allowed += int64(value(metric))
+			object.Status.Allowed += int64(families.Value(metric))
 		case "denied":
-			object.Status.Denied += int64(value(metric))
+			object.Status.Denied += int64(families.Value(metric))
 		}
 	}
 	if len(f.objects) == 0 {
@@ -131,7 +132,7 @@ func (s *Server) authorizers(ctx context.Context, _ inspection.Query) (*finding,
 	return f, nil
 }
 
-func authorizerGaps(f *finding, metrics families, noMetrics, noFlags error) {
+func authorizerGaps(f *finding, metrics families.Families, noMetrics, noFlags error) {
 	if noFlags != nil {
 		f.gap(why(noFlags, flagsPath), "Order", "Configured-By", "Source")
 	}
@@ -141,13 +142,13 @@ func authorizerGaps(f *finding, metrics families, noMetrics, noFlags error) {
 		return
 	}
 	f.gap("this server does not count what it allows the group system:masters", "Allowed")
-	results := metrics.sum(authorizationAttempts, "result")
-	var latency distribution
+	results := metrics.Sum(authorizationAttempts, "result")
+	var latency families.Distribution
 	for _, metric := range metrics[authorizationTime] {
-		latency.add(metric.GetHistogram())
+		latency.Add(metric.GetHistogram())
 	}
 	f.gap("this server counts what an authorizer decides, not what it leaves to the next", "No-Opinion")
-	f.gap(fmt.Sprintf("all authorizers are timed together: p99 %s", kinds.Took(latency.latency().P99)), "P99")
+	f.gap(fmt.Sprintf("all authorizers are timed together: p99 %s", kinds.Took(latency.Latency().P99)), "P99")
 	f.gap(fmt.Sprintf("the errors of all authorizers are counted together: %d", results["error"]), "Errors")
 }
 

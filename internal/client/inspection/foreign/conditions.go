@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
@@ -134,12 +135,12 @@ func (s *Server) probes(ctx context.Context, _ inspection.Query) (*finding, erro
 }
 
 // unavailable is how many requests for an APIService the aggregator has answered 503.
-func unavailable(metrics families, family string, service *apiregistrationv1.APIService) int64 {
+func unavailable(metrics families.Families, family string, service *apiregistrationv1.APIService) int64 {
 	var sum int64
 	for _, metric := range metrics[family] {
-		if label(metric, "component") == "aggregator" && label(metric, "code") == "503" &&
-			label(metric, "group") == service.Spec.Group && label(metric, "version") == service.Spec.Version {
-			sum += int64(value(metric))
+		if families.Label(metric, "component") == "aggregator" && families.Label(metric, "code") == "503" &&
+			families.Label(metric, "group") == service.Spec.Group && families.Label(metric, "version") == service.Spec.Version {
+			sum += int64(families.Value(metric))
 		}
 	}
 	return sum

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 )
@@ -33,11 +34,11 @@ func (s *Server) etcdMembers(ctx context.Context, _ inspection.Query) (*finding,
 	f := &finding{}
 	flags, noFlags := s.flags(ctx)
 	for i, metric := range metrics[dbSize] {
-		id := label(metric, "storage_cluster_id")
+		id := families.Label(metric, "storage_cluster_id")
 		if id == "" {
 			id = "etcd-" + strconv.Itoa(i)
 		}
-		f.add(etcdMember(id, int64(value(metric))))
+		f.add(etcdMember(id, int64(families.Value(metric))))
 	}
 	if noMetrics != nil {
 		f.gap(why(noMetrics, metricsPath), "Size")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 )
@@ -40,10 +41,10 @@ func (s *Server) filters(ctx context.Context, _ inspection.Query) (*finding, err
 		return nil, err
 	}
 	f := &finding{}
-	latencies := metrics.latencies(filterLatency, "filter")
+	latencies := metrics.Latencies(filterLatency, "filter")
 	terminated := terminations(metrics)
 	for i, name := range filterOrder(latencies) {
-		latency := latencies[name].latency()
+		latency := latencies[name].Latency()
 		filter := &v1alpha1.Filter{
 			Spec:   v1alpha1.FilterSpec{Order: int32(i), Doc: filterDoc(name), Enabled: true},
 			Status: v1alpha1.FilterStatus{Requests: latency.Count, In: latency, Terminated: terminated[name]},
@@ -63,7 +64,7 @@ func (s *Server) filters(ctx context.Context, _ inspection.Query) (*finding, err
 }
 
 // filterOrder is the order of the chain; filters that are not known come last.
-func filterOrder(latencies map[string]*distribution) []string {
+func filterOrder(latencies map[string]*families.Distribution) []string {
 	place := func(name string) int {
 		docs := filterDocs()
 		if i := slices.IndexFunc(docs, func(d struct{ name, doc string }) bool { return d.name == name }); i >= 0 {
@@ -87,11 +88,11 @@ func filterDoc(name string) string {
 
 // terminations are what the filters are known to have ended: each result of
 // theirs leads to one status code.
-func terminations(metrics families) map[string][]v1alpha1.StatusCount {
-	authentication := metrics.sum(authenticationAttempts, "result")
-	authorization := metrics.sum(authorizationAttempts, "result")
+func terminations(metrics families.Families) map[string][]v1alpha1.StatusCount {
+	authentication := metrics.Sum(authenticationAttempts, "result")
+	authorization := metrics.Sum(authorizationAttempts, "result")
 	var rejected int64
-	for _, count := range metrics.sum(rejectedRequests, "reason") {
+	for _, count := range metrics.Sum(rejectedRequests, "reason") {
 		rejected += count
 	}
 	ended := map[string][]v1alpha1.StatusCount{}

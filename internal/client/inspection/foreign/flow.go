@@ -13,6 +13,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 )
@@ -21,44 +22,6 @@ const (
 	levelsResource = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"
 	dumpPath       = "/debug/api_priority_and_fairness/dump_priority_levels"
 )
-
-// flowMetrics are the metrics of flow control, and where each counts.
-// Source: k8s.io/apiserver/pkg/util/flowcontrol/metrics.
-func flowMetrics() map[string]struct {
-	level func(*v1alpha1.FlowStateStatus) *int64
-	flow  func(*v1alpha1.Flow) *int64
-} {
-	return map[string]struct {
-		level func(*v1alpha1.FlowStateStatus) *int64
-		flow  func(*v1alpha1.Flow) *int64
-	}{
-		"apiserver_flowcontrol_nominal_limit_seats": {
-			level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.SeatsNominal },
-		},
-		"apiserver_flowcontrol_current_limit_seats": {
-			level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.SeatsLimit },
-		},
-		"apiserver_flowcontrol_current_executing_seats": {
-			level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.SeatsInUse },
-		},
-		"apiserver_flowcontrol_current_executing_requests": {
-			level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.Executing },
-			flow:  func(f *v1alpha1.Flow) *int64 { return &f.Executing },
-		},
-		"apiserver_flowcontrol_current_inqueue_requests": {
-			level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.Queued },
-			flow:  func(f *v1alpha1.Flow) *int64 { return &f.Queued },
-		},
-		"apiserver_flowcontrol_dispatched_requests_total": {
-			level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.Dispatched },
-			flow:  func(f *v1alpha1.Flow) *int64 { return &f.Dispatched },
-		},
-		rejectedRequests: {
-			level: func(s *v1alpha1.FlowStateStatus) *int64 { return &s.Rejected },
-			flow:  func(f *v1alpha1.Flow) *int64 { return &f.Rejected },
-		},
-	}
-}
 
 // flowStates finds the priority levels: their configuration is in the API, what
 // they hold is in the metrics, or else, with less, in a dump.
@@ -112,30 +75,14 @@ func stateOf(states map[string]*v1alpha1.FlowState, name string) *v1alpha1.FlowS
 
 func (s *Server) measuredLevels(ctx context.Context) (map[string]*v1alpha1.FlowState, error) {
 	states := map[string]*v1alpha1.FlowState{}
-	wanted := flowMetrics()
-	metrics, err := s.metrics(ctx, sortedKeys(wanted)...)
+	metrics, err := s.metrics(ctx, families.FlowMetrics()...)
 	if err != nil {
 		return states, err
 	}
-	for family, to := range wanted {
-		for _, metric := range metrics[family] {
-			state := stateOf(states, label(metric, "priority_level"))
-			*to.level(&state.Status) += int64(value(metric))
-			if schema := label(metric, "flow_schema"); to.flow != nil && schema != "" {
-				*to.flow(flowOf(&state.Status, schema)) += int64(value(metric))
-			}
-		}
+	for level, status := range metrics.Flow() {
+		stateOf(states, level).Status = *status
 	}
 	return states, nil
-}
-
-func flowOf(status *v1alpha1.FlowStateStatus, schema string) *v1alpha1.Flow {
-	i := slices.IndexFunc(status.Flows, func(f v1alpha1.Flow) bool { return f.FlowSchema == schema })
-	if i < 0 {
-		i = len(status.Flows)
-		status.Flows = append(status.Flows, v1alpha1.Flow{FlowSchema: schema})
-	}
-	return &status.Flows[i]
 }
 
 // dumpedLevels reads the dump of priority levels, a table with commas.

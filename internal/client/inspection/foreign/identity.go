@@ -8,6 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 )
 
 // identityLabel is on the lease that each kube-apiserver keeps of itself.
@@ -38,11 +40,11 @@ func (s *Server) startedAt(ctx context.Context) time.Time {
 	return startOf(metrics)
 }
 
-func startOf(metrics families) time.Time {
+func startOf(metrics families.Families) time.Time {
 	if len(metrics[startMetric]) == 0 {
 		return time.Time{}
 	}
-	return time.UnixMicro(int64(value(metrics[startMetric][0]) * 1e6))
+	return time.UnixMicro(int64(families.Value(metrics[startMetric][0]) * 1e6))
 }
 
 // serverID is the identity of the server, where it is the only one that keeps a

@@ -9,9 +9,10 @@ import (
 	"maps"
 	"slices"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 )
 
 const (
@@ -22,13 +23,10 @@ const (
 	maxLine = 1 << 20
 )
 
-// families are metrics by the name of their family.
-type families map[string][]*dto.Metric
-
 // metrics reads some families. The lines of all others are dropped as they come:
 // a busy server has hundreds of thousands, and a list needs few.
-func (s *Server) metrics(ctx context.Context, names ...string) (families, error) {
-	var result families
+func (s *Server) metrics(ctx context.Context, names ...string) (families.Families, error) {
+	var result families.Families
 	err := s.stream(ctx, metricsPath, metricsType, func(body io.Reader) (err error) {
 		result, err = parseMetrics(body, names)
 		return err
@@ -36,7 +34,7 @@ func (s *Server) metrics(ctx context.Context, names ...string) (families, error)
 	return result, err
 }
 
-func parseMetrics(body io.Reader, names []string) (families, error) {
+func parseMetrics(body io.Reader, names []string) (families.Families, error) {
 	wanted := make(map[string]bool, len(names))
 	for _, name := range names {
 		wanted[name] = true
@@ -64,7 +62,7 @@ func parseMetrics(body io.Reader, names []string) (families, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w: %w", metricsPath, errFormat, err)
 	}
-	result := make(families, len(parsed))
+	result := make(families.Families, len(parsed))
 	for name, family := range parsed {
 		result[name] = family.GetMetric()
 	}
@@ -88,49 +86,6 @@ func isWanted(line []byte, wanted map[string]bool) bool {
 		}
 	}
 	return false
-}
-
-// label returns the value of a label, empty if there is none.
-func label(metric *dto.Metric, name string) string {
-	for _, pair := range metric.GetLabel() {
-		if pair.GetName() == name {
-			return pair.GetValue()
-		}
-	}
-	return ""
-}
-
-// value returns the value of a gauge or a counter.
-func value(metric *dto.Metric) float64 {
-	switch {
-	case metric.Gauge != nil:
-		return metric.GetGauge().GetValue()
-	case metric.Untyped != nil:
-		return metric.GetUntyped().GetValue()
-	}
-	return metric.GetCounter().GetValue()
-}
-
-// sum adds up the metrics of a family by the value of a label.
-func (f families) sum(family, by string) map[string]int64 {
-	sums := map[string]int64{}
-	for _, metric := range f[family] {
-		sums[label(metric, by)] += int64(value(metric))
-	}
-	return sums
-}
-
-// latencies adds up the histograms of a family by the value of a label.
-func (f families) latencies(family, by string) map[string]*distribution {
-	sums := map[string]*distribution{}
-	for _, metric := range f[family] {
-		key := label(metric, by)
-		if sums[key] == nil {
-			sums[key] = &distribution{}
-		}
-		sums[key].add(metric.GetHistogram())
-	}
-	return sums
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

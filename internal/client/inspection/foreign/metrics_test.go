@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 )
 
 const text = `# HELP a_seconds A.
@@ -34,17 +36,17 @@ func TestParseMetrics(t *testing.T) {
 	if len(got) != 3 || got["a_seconds_other"] != nil {
 		t.Errorf("got families %v", sortedKeys(got))
 	}
-	if value(got["plain"][0]) != 12.5 {
+	if families.Value(got["plain"][0]) != 12.5 {
 		t.Errorf("plain is %v", got["plain"])
 	}
-	if sums := got.sum("b_total", "code"); sums["200"] != 7 || sums["500"] != 1000 {
+	if sums := got.Sum("b_total", "code"); sums["200"] != 7 || sums["500"] != 1000 {
 		t.Errorf("the sums are %v", sums)
 	}
-	latency := got.latencies("a_seconds", "filter")["x"].latency()
+	latency := got.Latencies("a_seconds", "filter")["x"].Latency()
 	if latency.Count != 20 || latency.P50.Duration != 100*time.Millisecond || latency.P90.Duration != 180*time.Millisecond || latency.Max.Duration != 200*time.Millisecond {
 		t.Errorf("the latency is %+v", latency)
 	}
-	if none := (*distribution)(nil).latency(); none.Count != 0 {
+	if none := (*families.Distribution)(nil).Latency(); none.Count != 0 {
 		t.Errorf("nothing has the latency %+v", none)
 	}
 }

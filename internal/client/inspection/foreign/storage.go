@@ -11,6 +11,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 )
@@ -40,7 +41,7 @@ type stored struct {
 	capacity, version    int64
 	cached               int64
 	watchers, lists      int64
-	etcd                 distribution
+	etcd                 families.Distribution
 	hasObjects, hasCache bool
 }
 
@@ -94,7 +95,7 @@ func storage(resource schema.GroupResource, known *stored) *v1alpha1.ResourceSto
 		Spec: v1alpha1.ResourceStorageSpec{Group: resource.Group, Resource: resource.Resource},
 		Status: v1alpha1.ResourceStorageStatus{
 			Objects: int64(known.objects), Bytes: -1,
-			Watchers: known.watchers, ListRequests: known.lists, EtcdLatency: known.etcd.latency(),
+			Watchers: known.watchers, ListRequests: known.lists, EtcdLatency: known.etcd.Latency(),
 		},
 	}
 	object.Name = resource.String()
@@ -112,26 +113,26 @@ func storage(resource schema.GroupResource, known *stored) *v1alpha1.ResourceSto
 // readStored adds up the metrics by resource. All but the old one have the labels
 // group and resource; releases before 1.34 have no group in them, and are read as
 // far as the names go.
-func readStored(metrics families) map[schema.GroupResource]*stored {
+func readStored(metrics families.Families) map[schema.GroupResource]*stored {
 	resources := map[schema.GroupResource]*stored{}
 	read := map[string]func(*stored, *dto.Metric){
-		objectsMetric:    func(r *stored, m *dto.Metric) { r.hasObjects, r.objects = true, value(m) },
-		objectsMetricOld: func(r *stored, m *dto.Metric) { r.hasObjects, r.objects = true, value(m) },
-		bytesMetric:      func(r *stored, m *dto.Metric) { r.sized, r.bytes = true, value(m) },
-		capacityMetric:   func(r *stored, m *dto.Metric) { r.hasCache, r.capacity = true, int64(value(m)) },
-		cacheVersion:     func(r *stored, m *dto.Metric) { r.version = int64(value(m)) },
-		cacheStarts:      func(r *stored, m *dto.Metric) { r.cached = int64(value(m)) },
+		objectsMetric:    func(r *stored, m *dto.Metric) { r.hasObjects, r.objects = true, families.Value(m) },
+		objectsMetricOld: func(r *stored, m *dto.Metric) { r.hasObjects, r.objects = true, families.Value(m) },
+		bytesMetric:      func(r *stored, m *dto.Metric) { r.sized, r.bytes = true, families.Value(m) },
+		capacityMetric:   func(r *stored, m *dto.Metric) { r.hasCache, r.capacity = true, int64(families.Value(m)) },
+		cacheVersion:     func(r *stored, m *dto.Metric) { r.version = int64(families.Value(m)) },
+		cacheStarts:      func(r *stored, m *dto.Metric) { r.cached = int64(families.Value(m)) },
 		etcdLatencyMetric: func(r *stored, m *dto.Metric) {
-			r.etcd.add(m.GetHistogram())
+			r.etcd.Add(m.GetHistogram())
 		},
 		longRunning: func(r *stored, m *dto.Metric) {
-			if label(m, "verb") == "WATCH" {
-				r.watchers += int64(value(m))
+			if families.Label(m, "verb") == "WATCH" {
+				r.watchers += int64(families.Value(m))
 			}
 		},
 		requestTotal: func(r *stored, m *dto.Metric) {
-			if label(m, "verb") == "LIST" && label(m, "code") == fmt.Sprint(http.StatusOK) {
-				r.lists += int64(value(m))
+			if families.Label(m, "verb") == "LIST" && families.Label(m, "code") == fmt.Sprint(http.StatusOK) {
+				r.lists += int64(families.Value(m))
 			}
 		},
 	}
@@ -148,7 +149,7 @@ func readStored(metrics families) map[schema.GroupResource]*stored {
 }
 
 func resourceOf(metric *dto.Metric) schema.GroupResource {
-	group, resource := label(metric, "group"), label(metric, "resource")
+	group, resource := families.Label(metric, "group"), families.Label(metric, "resource")
 	if group == "" {
 		return schema.ParseGroupResource(resource)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
+	"github.com/kapi-dev/kapi/internal/fault"
 )
 
 // Missing is a part that could not be had.
@@ -84,6 +85,8 @@ func used() map[string][]string {
 // reason says why a resource could not be had, and which role gives it.
 func reason(err error, resource string) string {
 	switch {
+	case apierrors.IsForbidden(err) && fault.Hint(err) != "":
+		return "forbidden: " + fault.Hint(err)
 	case apierrors.IsForbidden(err):
 		return "forbidden: " + allows(resource)
 	case apierrors.IsUnauthorized(err):
