@@ -78,7 +78,8 @@ func (l *layout) fit() {
 		func(i int) bool { return i == 0 && !l.columns[i].Right },
 	}
 	for _, may := range turns {
-		for l.excess() > 0 && l.narrow(may) {
+		for narrowed := true; narrowed && l.excess() > 0; {
+			narrowed = l.narrow(may)
 		}
 	}
 	l.behead()

@@ -20,10 +20,13 @@ import (
 // error is the writer's.
 func Overview(w io.Writer, s text.Screen, o joined.Overview) error {
 	page := text.NewPage(w, s)
-	page.Line(
-		text.Cell{Text: aboutText(o) + "  ", Tone: text.Heading},
-		verdictOf(o),
-	)
+	about, verdict := aboutText(o), verdictOf(o)
+	if width := text.Width(about) + 2 + text.Width(verdict.Text); s.Width > 0 && width > s.Width {
+		page.Line(text.Cell{Text: about, Tone: text.Heading})
+		page.Line(verdict)
+	} else {
+		page.Line(text.Cell{Text: about + "  ", Tone: text.Heading}, verdict)
+	}
 	problemBlock(page, o.Problems)
 	page.Blank()
 	for _, f := range overviewFacts(page.Screen, o) {

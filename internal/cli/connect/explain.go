@@ -65,8 +65,10 @@ func fixed(hint string) func(*Connection, error) string {
 
 func asIs(_ *Connection, err error) string { return err.Error() }
 
+// refused is of a connection: a file that does not exist has the same code.
 func refused(err error) bool {
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
+	var connection *net.OpError
+	return errors.As(err, &connection) && (errors.Is(connection, syscall.ECONNREFUSED) || errors.Is(connection, syscall.ENOENT))
 }
 
 func unknownHost(err error) bool {
@@ -145,6 +147,9 @@ func role(_ *Connection, err error) string {
 		return bind(v1alpha1.RoleInspect)
 	case details.Kind == "" && strings.Contains(status.Status().Message, "path"):
 		return bind("system:monitoring")
+	}
+	if strings.Contains(status.Status().Message, "impersonate") {
+		return fmt.Sprintf("an administrator makes a role for it with: kubectl create clusterrole NAME --verb=impersonate --resource=%s, and binds it", details.Kind)
 	}
 	resource := schema.GroupResource{Group: details.Group, Resource: details.Kind}
 	return fmt.Sprintf("an administrator makes a role for it with: kubectl create clusterrole NAME --verb=get,list,watch --resource=%s, and binds it", resource)

@@ -55,6 +55,9 @@ func apiServices() joinedKind[apiService, joined.APIServiceLine] {
 			}
 			return view.APIService(w, s, service, now)
 		},
+		from: map[string]string{
+			"apiserviceprobes": "Fails-At, Probes, 503s", "apiserviceprobes.503s": "503s", "apiserviceprobes.Last-Probe": "Probes",
+		},
 		severity: func(l line) joined.Severity { return l.State.Severity },
 		sorts: map[string]func(a, b line) int{
 			"name":     func(a, b line) int { return strings.Compare(a.Name, b.Name) },

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/text"
@@ -91,21 +92,24 @@ func (p *objectPrinter) print(event watch.EventType, object runtime.Object) erro
 	if err != nil {
 		return err
 	}
-	if p.opts.watchEvents {
+	if p.opts.watchEvents && p.opts.format != "name" {
 		plain = &unstructured.Unstructured{Object: map[string]any{"type": string(event), "object": plain.Object}}
 	}
-	switch {
-	case p.opts.format == "json":
+	switch p.opts.format {
+	case "json":
 		line, err := json.Marshal(plain.Object)
 		if err != nil {
 			return fmt.Errorf("encoding %s: %w", plain.GetName(), err)
 		}
 		_, err = fmt.Fprintf(p.out, "%s\n", line)
 		return err
-	case p.opts.format == "yaml":
-		if _, err := fmt.Fprintln(p.out, "---"); err != nil {
-			return err
+	case "yaml":
+		text, err := yaml.Marshal(plain.Object)
+		if err != nil {
+			return fmt.Errorf("encoding %s: %w", plain.GetName(), err)
 		}
+		_, err = fmt.Fprintf(p.out, "---\n%s", text)
+		return err
 	}
 	return p.templated(plain)
 }

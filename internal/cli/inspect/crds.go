@@ -62,6 +62,9 @@ func definitions() joinedKind[crd, joined.DefinitionLine] {
 			}
 			return view.Definition(w, s, definition, now)
 		},
+		from: map[string]string{
+			"resourcestorages": "Objects", "resourcestorages.Objects": "Objects", "conditiontransitions": "To-Established",
+		},
 		severity: func(l line) joined.Severity { return l.State.Severity },
 		sorts: map[string]func(a, b line) int{
 			"name":           func(a, b line) int { return strings.Compare(a.Name, b.Name) },

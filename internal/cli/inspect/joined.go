@@ -48,6 +48,9 @@ type joinedKind[O realObject, L any] struct {
 	table  func(w io.Writer, s text.Screen, lines []L, options view.TableOptions, now time.Time) error
 	follow func(w io.Writer, s text.Screen, options view.TableOptions, events bool) *view.Lines[L]
 	page   func(ctx context.Context, server inspection.Server, name string, w io.Writer, s text.Screen, now time.Time) error
+	// from are the columns that come from other kinds, by what is missing where they
+	// can't be filled.
+	from map[string]string
 	// severity says how a line is, sorts orders lines by name of a column.
 	severity func(L) joined.Severity
 	sorts    map[string]func(a, b L) int
@@ -75,6 +78,9 @@ func runJoined[O realObject, L any](cmd *cobra.Command, s *session, kind joinedK
 	var err error
 	if l.match, err = l.matcher(); err != nil {
 		return err
+	}
+	if !opts.table() && strings.EqualFold(opts.sortBy, "name") {
+		opts.sortBy = ".metadata.name" // other columns are of lines, not of objects
 	}
 	if _, ok := kind.sorts[strings.ToLower(opts.sortBy)]; !ok && opts.sortBy != "" && opts.table() {
 		return fault.WithHint(fault.Usagef("--sort-by: there is no column %q", opts.sortBy), "columns: %s", strings.Join(slices.Sorted(maps.Keys(kind.sorts)), ", "))
@@ -142,7 +148,10 @@ func notFound(plural string, names []string) error {
 func (l *joinedList[O, L]) print(ctx context.Context) error {
 	switch {
 	case !l.opts.table():
-		return l.objects(ctx)
+		if err := l.objects(ctx); err != nil || !l.opts.exitStatus {
+			return err
+		}
+		return l.unwell(ctx)
 	case len(l.names) > 0 && l.opts.format == "":
 		return l.pages(ctx)
 	}
@@ -158,7 +167,8 @@ func (l *joinedList[O, L]) objects(ctx context.Context) error {
 			}
 		}
 	}
-	if len(l.names) != 1 && l.opts.sortBy == "" {
+	// Those that are named must all be there before any is printed.
+	if len(l.names) == 0 && l.opts.sortBy == "" {
 		return l.opts.all(l.out, all)
 	}
 	var some []runtime.Object
@@ -217,7 +227,9 @@ func (l *joinedList[O, L]) list(ctx context.Context) error {
 		return err
 	}
 	for _, part := range missing {
-		fmt.Fprintf(l.notices, "%s: %s\n", part.Part, part.Reason)
+		if column, ok := l.kind.from[part.Part]; ok {
+			fmt.Fprintf(l.notices, "%s: %s\n", column, part.Reason)
+		}
 	}
 	if l.opts.exitStatus {
 		return l.verdict(lines)

@@ -133,17 +133,27 @@ type kindList struct {
 
 func (l *kindList) screen() text.Screen { return l.opts.screen(l.out) }
 
-// list returns the objects that were asked for: all, or those of names.
+// list returns the objects that were asked for, of all or of those of names.
 func (l *kindList) list(ctx context.Context) (inspection.Listing, error) {
+	listing, err := l.listed(ctx)
+	if err == nil && l.keep != nil {
+		listing.Objects = slices.DeleteFunc(listing.Objects, func(o kinds.Object) bool { return !l.keep(o) })
+	}
+	listing.Objects = last(listing.Objects, l.tail)
+	return listing, err
+}
+
+// last returns the last n; 0 is all.
+func last[T any](items []T, n int) []T {
+	if n > 0 && len(items) > n {
+		return items[len(items)-n:]
+	}
+	return items
+}
+
+func (l *kindList) listed(ctx context.Context) (inspection.Listing, error) {
 	if len(l.names) == 0 {
-		listing, err := l.server.List(ctx, l.kind, l.opts.query)
-		if err == nil && l.keep != nil {
-			listing.Objects = slices.DeleteFunc(listing.Objects, func(o kinds.Object) bool { return !l.keep(o) })
-		}
-		if more := len(listing.Objects) - l.tail; l.tail > 0 && more > 0 {
-			listing.Objects = listing.Objects[more:]
-		}
-		return listing, err
+		return l.server.List(ctx, l.kind, l.opts.query)
 	}
 	var all inspection.Listing
 	for _, name := range l.names {
@@ -169,7 +179,7 @@ func (l *kindList) print(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case l.view != nil && l.opts.format == "" && len(listing.Objects) > 0:
+	case l.view != nil && l.opts.format == "" && l.whole() && len(listing.Objects) > 0:
 		err = l.view(l, listing)
 		newKindTable(l.kind, false, listing.Gaps).explain(l.notices)
 	case l.opts.table():
@@ -183,6 +193,12 @@ func (l *kindList) print(ctx context.Context) error {
 		err = unwell(listing.Objects)
 	}
 	return err
+}
+
+// whole tells whether all objects are listed: a view sums them up, and would say of
+// some what is only true of all ("ready after").
+func (l *kindList) whole() bool {
+	return len(l.names) == 0 && l.opts.sortBy == "" && l.opts.query.LabelSelector == "" && l.opts.query.FieldSelector == ""
 }
 
 func (l *kindList) table(listing inspection.Listing) error {

@@ -38,13 +38,27 @@ func (l *kindList) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var first []runtime.Object // held back until it is known which are the last
+	listed := false
 	emit := func(event watch.EventType, object runtime.Object) error {
 		if typed, ok := object.(kinds.Object); ok && l.keep != nil && event != watch.Deleted && !l.keep(typed) {
 			return nil
 		}
+		if !listed {
+			first = append(first, object)
+			return nil
+		}
 		return printer.print(event, object)
 	}
-	return l.feed().run(ctx, emit, printer.flush)
+	return l.feed().run(ctx, emit, func() error {
+		for _, object := range last(first, l.tail) {
+			if err := printer.print(watch.Added, object); err != nil {
+				return err
+			}
+		}
+		first, listed = nil, true
+		return printer.flush()
+	})
 }
 
 // await waits for --for, and then prints what was waited for.

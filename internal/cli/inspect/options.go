@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,8 @@ func (o *listOptions) check(args []string) error {
 		return fault.WithHint(fault.Usagef("--sort-by does not go with --watch: changes come in their own order"), "leave one of them out")
 	case o.watch && len(args) > 1:
 		return fault.WithHint(fault.Usagef("--watch takes one name, not %d", len(args)), "watch all of them, or one")
+	case slices.Contains(args, ""):
+		return fault.WithHint(fault.Usagef("a name is empty"), "leave it out to list all of them")
 	case len(args) > 0 && (o.query.LabelSelector != "" || o.query.FieldSelector != ""):
 		return fault.WithHint(fault.Usagef("a name and a selector exclude each other"), "leave one of them out")
 	}

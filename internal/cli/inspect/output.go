@@ -103,6 +103,12 @@ func (o *output) screen(w io.Writer) text.Screen {
 
 // check refuses a format that nothing knows, before anything is asked.
 func (o *output) check() error {
+	if name, _, argument := strings.Cut(o.format, "="); !argument {
+		o.format = strings.ToLower(name)
+	}
+	if o.format == "" && o.template != "" {
+		o.format = "go-template"
+	}
 	if o.table() {
 		return nil
 	}
@@ -204,15 +210,6 @@ func toUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("converting %T: %w", object, err)
 	}
 	return &unstructured.Unstructured{Object: fields}, nil
-}
-
-// event is what --output-watch-events prints.
-func watchEvent(kind string, object runtime.Object) (runtime.Object, error) {
-	plain, err := toUnstructured(object)
-	if err != nil {
-		return nil, err
-	}
-	return &unstructured.Unstructured{Object: map[string]any{"type": kind, "object": plain.Object}}, nil
 }
 
 // conditionsOf returns the conditions of any object that has them where the API

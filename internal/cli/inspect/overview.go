@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,17 +33,21 @@ func (d *document) check() error {
 
 // print writes a value as JSON or YAML.
 func (d *document) print(cmd *cobra.Command, value any) error {
-	encoded, err := json.MarshalIndent(value, "", "    ")
-	if err != nil {
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetEscapeHTML(false) // it has command lines with > in it
+	encoder.SetIndent("", "    ")
+	if err := encoder.Encode(value); err != nil {
 		return fmt.Errorf("encoding: %w", err)
 	}
-	encoded = append(encoded, '\n')
+	text := encoded.Bytes()
 	if d.format == "yaml" {
-		if encoded, err = yaml.JSONToYAML(encoded); err != nil {
+		var err error
+		if text, err = yaml.JSONToYAML(text); err != nil {
 			return fmt.Errorf("encoding: %w", err)
 		}
 	}
-	_, err = cmd.OutOrStdout().Write(encoded)
+	_, err := cmd.OutOrStdout().Write(text)
 	return err
 }
 

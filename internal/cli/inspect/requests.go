@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
@@ -42,8 +44,8 @@ Filters are combined: a request must satisfy all of them.` + columnsHelp(kind),
 			if tail < 0 {
 				return fault.WithHint(fault.Usagef("--tail=%d is below zero", tail), "0 is all that are there")
 			}
-			if own && opts.query.LabelSelector == "" && len(args) == 0 {
-				opts.query.LabelSelector = ownRequests + " notin (none)"
+			if own && len(args) == 0 {
+				opts.query.LabelSelector = strings.TrimPrefix(opts.query.LabelSelector+","+ownRequests+" notin (none)", ",")
 			}
 			return listRequests(cmd, s, kind, opts, args, keep, tail)
 		},
@@ -66,7 +68,7 @@ func listRequests(cmd *cobra.Command, s *session, kind kinds.Kind, opts *listOpt
 	})
 }
 
-// inspectionQuery is the query for one request by its audit ID, whoever asked.
+// byAuditID is the query for one request by its audit ID, whoever asked.
 func byAuditID(id string) inspection.Query {
 	return inspection.Query{FieldSelector: "spec.auditID=" + id, LabelSelector: ownRequests + " notin (none)"}
 }

@@ -179,7 +179,7 @@ the OpenAPI documents do.`,
 		examples: []example{
 			{"All group versions", "kapi inspect discovery"},
 			{"Those that are not current", "kapi inspect discovery --field-selector status.freshness!=Current"},
-			{"Size and hash of one OpenAPI document", "kapi inspect discovery v1.apps -o yaml"},
+			{"Size and hash of one OpenAPI document", "kapi inspect discovery apps.v1 -o yaml"},
 		},
 	},
 	{

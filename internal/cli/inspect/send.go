@@ -176,7 +176,7 @@ func (s *sent) seen() *v1alpha1.RequestTrace {
 	trace.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("RequestTrace"))
 	trace.Name = s.auditID
 	trace.Spec = v1alpha1.RequestTraceSpec{AuditID: s.auditID, Verb: strings.ToLower(s.spec.Verb), Method: method(s.spec.Verb), Path: s.spec.Path}
-	trace.Status.Code = int32(s.code) //nolint:gosec // a status code
+	trace.Status.Code = int32(s.code)
 	trace.Status.ReceivedAt = metav1.NewMicroTime(s.at)
 	trace.Status.Duration = metav1.Duration{Duration: s.took}
 	trace.Status.BytesWritten = s.bytes

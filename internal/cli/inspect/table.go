@@ -35,10 +35,13 @@ func newKindTable(kind kinds.Kind, wide bool, gaps []inspection.Gap) *kindTable 
 }
 
 func (t *kindTable) columns() []text.Column {
-	columns := []text.Column{{Name: "Name"}}
+	columns := []text.Column{{Name: "Name", Middle: true}}
 	for _, column := range t.shown {
 		number := column.Type == "integer"
-		columns = append(columns, text.Column{Name: column.Name, Right: number, Shrink: !number && !column.Ages()})
+		columns = append(columns, text.Column{
+			Name: column.Name, Right: number, Shrink: !number && !column.Ages(),
+			Middle: column.Name == "Path", // both ends say what it is
+		})
 	}
 	return columns
 }

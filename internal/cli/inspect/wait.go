@@ -142,6 +142,9 @@ func late(g goal, timeout time.Duration, open map[string]string) error {
 	for name, state := range open {
 		lines = append(lines, fmt.Sprintf("%s: %s", name, state))
 	}
+	if len(lines) == 0 {
+		return fmt.Errorf("waited %s for the list of what should be %s in vain", timeout, g)
+	}
 	slices.Sort(lines)
 	return fmt.Errorf("waited %s for %s in vain: %s", timeout, g, strings.Join(lines, "; "))
 }

@@ -181,7 +181,7 @@ func testFacts(t *testing.T, l *lab) {
 		{"apiserviceprobes", "v1.broken.example.com", "503s", "1"},
 		{"apiserviceprobes", "v1.apps", "Service", "Local"},
 		{"discoverystates", "broken.example.com.v1", "Freshness", "Stale"},
-		{"discoverystates", "core.v1", "OpenAPI-V3", "true"},
+		{"discoverystates", "core.v1", "V3", "true"},
 		{"discoverystates", "apiregistration.k8s.io.v1", "Source", "local"},
 		{"flowstates", "exempt", "Limit", "none"},
 		{"flowstates", "workload-low", "Flow-Schemas", "service-accounts"},

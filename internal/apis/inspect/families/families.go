@@ -103,7 +103,7 @@ func (d *Distribution) Latency() v1alpha1.Latency {
 		return v1alpha1.Latency{}
 	}
 	return v1alpha1.Latency{
-		Count: int64(d.total), //nolint:gosec // a count of requests
+		Count: int64(d.total),
 		P50:   d.quantile(0.5), P90: d.quantile(0.9), P99: d.quantile(0.99), Max: d.quantile(1),
 	}
 }

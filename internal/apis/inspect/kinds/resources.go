@@ -175,8 +175,8 @@ func discoveries() Kind {
 			column("Source", "string", "Where the group version comes from", func(o object) any { return o.Spec.Source }),
 			column("Freshness", "string", "Current, Stale or Missing", func(o object) any { return string(o.Status.Freshness) }),
 			column("Resources", "integer", "Resources that are listed", func(o object) any { return int64(o.Status.Resources) }),
-			column("OpenAPI-V2", "string", "Whether OpenAPI v2 has it", func(o object) any { return listed(o.Status.OpenAPIV2) }),
-			column("OpenAPI-V3", "string", "Whether OpenAPI v3 has it", func(o object) any { return listed(o.Status.OpenAPIV3) }),
+			column("V2", "string", "Whether OpenAPI v2 has it", func(o object) any { return listed(o.Status.OpenAPIV2) }),
+			column("V3", "string", "Whether OpenAPI v3 has it", func(o object) any { return listed(o.Status.OpenAPIV3) }),
 			column("Error", "string", "Why it is not current", func(o object) any { return short(o.Status.Error, 60) }),
 			wide("V3-Size", "string", "Size of the OpenAPI v3 document", func(o object) any {
 				if o.Status.OpenAPIV3.Bytes == 0 {

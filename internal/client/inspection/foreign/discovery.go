@@ -109,9 +109,9 @@ func (s *Server) discoveryStates(ctx context.Context, query inspection.Query) (*
 	for _, state := range order {
 		f.add(state)
 	}
-	f.gap("it is one document of several megabytes, and is not fetched", "OpenAPI-V2")
+	f.gap("it is one document of several megabytes, and is not fetched", "V2")
 	if noDocuments != nil {
-		f.gap(why(noDocuments, openAPIPath), "OpenAPI-V3", "V3-Size")
+		f.gap(why(noDocuments, openAPIPath), "V3", "V3-Size")
 	}
 	f.emptyFor("a document is fetched only where one group version is named", "V3-Size")
 	f.emptyFor("every group version is current; this server keeps no earlier errors", "Error")

@@ -142,7 +142,7 @@ func TestForbiddenPages(t *testing.T) {
 		{"transitions", []string{"/apis/apiregistration.k8s.io/v1/apiservices"}, "Object"},
 		{"probes", []string{metrics}, "503s"},
 		{"probes", []string{"/apis/apiregistration.k8s.io/v1/apiservices"}, ""},
-		{"discovery", []string{"/openapi/v3"}, "OpenAPI-V3"},
+		{"discovery", []string{"/openapi/v3"}, "V3"},
 		{"flow", []string{metrics}, "Limit"},
 		{"flow", []string{"/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations"}, "Type"},
 		{"flow", []string{"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"}, "Flow-Schemas"},

@@ -87,7 +87,7 @@ func (r *Reader) APIService(ctx context.Context, name string) (*apiregistrationv
 	return one, err
 }
 
-// Items of a list come without their kind.
+// Items of a list and of a watch come without their kind.
 
 func definitionKind(one *apiextensionsv1.CustomResourceDefinition) {
 	one.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
@@ -104,7 +104,19 @@ func (r *Reader) Watch(ctx context.Context, path, name, resourceVersion string) 
 	if name != "" {
 		options.FieldSelector = "metadata.name=" + name
 	}
-	return r.client.Get().AbsPath(path).VersionedParams(&options, metav1.ParameterCodec).Watch(ctx)
+	changes, err := r.client.Get().AbsPath(path).VersionedParams(&options, metav1.ParameterCodec).Watch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return watch.Filter(changes, func(event watch.Event) (watch.Event, bool) {
+		switch object := event.Object.(type) {
+		case *apiextensionsv1.CustomResourceDefinition:
+			definitionKind(object)
+		case *apiregistrationv1.APIService:
+			serviceKind(object)
+		}
+		return event, true
+	}), nil
 }
 
 // list is a list type of the API.

@@ -1,6 +1,8 @@
 package recorded
 
 import (
+	"encoding/pem"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -16,7 +18,7 @@ func strippedDefinition(definition *apiextensionsv1.CustomResourceDefinition) *a
 	strippedMeta(&stripped.ObjectMeta)
 	if conversion := stripped.Spec.Conversion; conversion != nil && conversion.Webhook != nil && conversion.Webhook.ClientConfig != nil {
 		stripped.Spec.Conversion = conversion.DeepCopy()
-		stripped.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
+		stripped.Spec.Conversion.Webhook.ClientConfig.CABundle = certificates(conversion.Webhook.ClientConfig.CABundle)
 	}
 	return &stripped
 }
@@ -26,7 +28,7 @@ func strippedService(service *apiregistrationv1.APIService) *apiregistrationv1.A
 	stripped := *service
 	stripped.TypeMeta = typeMeta(apiregistrationv1.SchemeGroupVersion, "APIService")
 	strippedMeta(&stripped.ObjectMeta)
-	stripped.Spec.CABundle = nil
+	stripped.Spec.CABundle = certificates(service.Spec.CABundle)
 	return &stripped
 }
 
@@ -37,4 +39,22 @@ func strippedMeta(meta *metav1.ObjectMeta) {
 
 func typeMeta(version schema.GroupVersion, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version.String(), Kind: kind}
+}
+
+// certificates returns the certificates of a bundle, which are public: that they are
+// there decides how a server is checked. Anything else may have come in by mistake.
+func certificates(bundle []byte) []byte {
+	if len(bundle) == 0 {
+		return nil
+	}
+	var kept []byte
+	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			kept = append(kept, pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})...)
+		}
+	}
+	if kept == nil {
+		return []byte(removed)
+	}
+	return kept
 }
