@@ -30,10 +30,13 @@ func RESTConfig(s Source, overrides *clientcmd.ConfigOverrides) (*rest.Config, e
 	if err != nil {
 		return nil, err
 	}
+	if c := config.Contexts[context]; c != nil && overrides.ClusterInfo.Server == "" && overrides.Context.Cluster == "" && config.Clusters[c.Cluster] == nil {
+		return nil, fault.WithHint(fmt.Errorf("context %q of kubeconfig %s names cluster %q, which is not there", context, s, c.Cluster), "its contexts: %s", contexts(config))
+	}
 	// Not the deferred loader: it would try the cluster that it runs in.
 	rc, err := clientcmd.NewNonInteractiveClientConfig(*config, context, overrides, rules).ClientConfig()
 	if err != nil {
-		return nil, fault.WithHint(fmt.Errorf("using context %q of kubeconfig %s: %w", context, s, err), "its contexts: %s", contexts(config))
+		return nil, fmt.Errorf("using context %q of kubeconfig %s: %w", context, s, err)
 	}
 	return rc, nil
 }

@@ -23,7 +23,12 @@ func ClusterRoles() []rbacv1.ClusterRole {
 	return []rbacv1.ClusterRole{
 		{
 			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RoleInspect, Labels: toView},
-			Rules:      []rbacv1.PolicyRule{{Verbs: read, APIGroups: groups, Resources: readable}},
+			Rules: []rbacv1.PolicyRule{
+				{Verbs: read, APIGroups: groups, Resources: readable},
+				// What is shown of them is joined with the objects themselves.
+				{Verbs: read, APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}},
+				{Verbs: read, APIGroups: []string{"apiregistration.k8s.io"}, Resources: []string{"apiservices"}},
+			},
 		},
 		{
 			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RoleRequests, Labels: labels},

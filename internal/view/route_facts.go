@@ -224,6 +224,7 @@ func serviceFact(told v1alpha1.RouteExplanationStatus, live *v1alpha1.RequestTra
 	}
 	switch {
 	case live == nil || told.Service == "" && live.Status.ProxiedTo == nil:
+	case len(live.Status.Hops) == 0 && live.Status.ProxiedTo == nil: // it was seen from the client only
 	case live.Status.ProxiedTo == nil:
 		f.was, f.wrong = "not sent on", true
 	default:

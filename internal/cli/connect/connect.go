@@ -53,6 +53,8 @@ type Connection struct {
 
 	// notRunning is the way out where no server answers.
 	notRunning string
+	// ownCredentials are those of flags, not of the kubeconfig.
+	ownCredentials bool
 }
 
 // Connect finds the server. Errors are of kind usage where a flag is wrong.
@@ -70,7 +72,8 @@ func (f *Flags) Connect() (*Connection, error) {
 	}
 	config.QPS = -1
 	config.UserAgent = fmt.Sprintf("kapi/%s (%s/%s)", version.Get().Version, runtime.GOOS, runtime.GOARCH)
-	return &Connection{Config: config, Source: source, notRunning: NotRunning(source, f.DataDir)}, nil
+	return &Connection{Config: config, Source: source, notRunning: NotRunning(source, f.DataDir),
+		ownCredentials: f.overrides.AuthInfo.Token != "" || f.overrides.AuthInfo.ClientCertificate != ""}, nil
 }
 
 // Contexts are the names of the contexts of the kubeconfig; none where it can't

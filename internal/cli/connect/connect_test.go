@@ -182,7 +182,7 @@ func TestExplainStatus(t *testing.T) {
 		})
 	}
 	bad := refusing(t, apierrors.NewBadRequest("field label not supported"))
-	explains(t, get(t, connect(t, "--server", bad.URL), "/apis"), fault.CodeUsage, "field label not supported", "--help")
+	explains(t, get(t, connect(t, "--server", bad.URL), "/apis"), fault.CodeUsage, "field label not supported", "")
 	server := refusing(t, apierrors.NewUnauthorized("who"))
 	file := kubeconfig(t, filepath.Join(home, "config"), server.URL)
 	explains(t, get(t, connect(t, "--kubeconfig", file), "/apis"), fault.CodeUnauthorized, "the server at "+server.URL+" does not know you", "it is from kubeconfig "+file)
@@ -209,13 +209,14 @@ func TestExplainOthers(t *testing.T) {
 	}
 	for _, err := range []error{
 		errors.New("disk full"), context.Canceled, fault.Usagef("wrong"), apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "a"),
-		fault.WithHint(apierrors.NewUnauthorized("who"), "a hint of its own"),
 		&os.PathError{Op: "open", Path: "report.tgz", Err: syscall.ENOENT},
 	} {
 		if got := c.Explain(err); got != err { //nolint:errorlint // the same value
 			t.Errorf("%v became %v", err, got)
 		}
 	}
+	// A hint that is there stays; the exit code is that of a refusal all the same.
+	explains(t, c.Explain(fault.WithHint(apierrors.NewUnauthorized("who"), "a hint of its own")), fault.CodeUnauthorized, "who", "a hint of its own")
 }
 
 // kubeconfig writes one with a context for each address, the first being current.

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -32,14 +34,21 @@ var problems = []problem{
 	{is: badCertificate, text: untrusted, hint: newCertificate, code: fault.CodeFailure},
 	{is: apierrors.IsUnauthorized, text: unauthorized, hint: newCredentials, code: fault.CodeUnauthorized},
 	{is: apierrors.IsForbidden, text: asIs, hint: role, code: fault.CodeUnauthorized},
-	{is: apierrors.IsBadRequest, text: asIs, hint: fixed("the command's --help says what it takes"), code: fault.CodeUsage},
+	{is: speaksTLS, text: noTLS, hint: fixed("write the address with https://"), code: fault.CodeFailure},
+	{is: apierrors.IsBadRequest, text: asIs, hint: fixed(""), code: fault.CodeUsage},
 	{is: timedOut, text: noAnswer, hint: fixed("raise --request-timeout, or see what the server does: its log, or /readyz?verbose"), code: fault.CodeFailure},
 }
 
 // Explain says what a failed request means: the text, the way out, and the exit
 // code. Errors that are no failures of a request come back as they are.
 func (c *Connection) Explain(err error) error {
-	if err == nil || fault.Hint(err) != "" {
+	if err == nil {
+		return nil
+	}
+	if fault.Hint(err) != "" { // somebody knew better, but for the exit code
+		if fault.Code(err) == fault.CodeFailure && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) {
+			return fault.WithCode(err, fault.CodeUnauthorized)
+		}
 		return err
 	}
 	for _, p := range problems {
@@ -124,35 +133,58 @@ func unauthorized(c *Connection, _ error) string {
 
 func newCredentials(c *Connection, _ error) string {
 	hint := "the client certificate or token may have expired or be of another server"
-	if len(c.Source.Paths) > 0 {
+	if len(c.Source.Paths) > 0 && !c.ownCredentials {
 		hint += "; it is from kubeconfig " + c.Source.String()
 	}
 	return hint + `; "kapi kubeconfig merge" renews the one in ~/.kube/config`
 }
 
-// role names the ClusterRole that allows what was forbidden.
+// role names the ClusterRole that allows what was forbidden, or says how one is made.
 func role(_ *Connection, err error) string {
-	bind := func(role string) string {
-		return fmt.Sprintf("ClusterRole %s gives it; an administrator binds it with: kubectl create clusterrolebinding NAME --clusterrole=%s --user=USER", role, role)
-	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return "an administrator can see what you may do with: kubectl auth can-i --list --as=USER"
 	}
-	details := status.Status().Details
+	details, message := status.Status().Details, status.Status().Message
+	if strings.Contains(message, `"system:anonymous"`) {
+		return "the request had no credentials that the server knows: name a kubeconfig or a context that has some, or give --token"
+	}
+	user := "USER"
+	if _, after, ok := strings.Cut(message, `User "`); ok {
+		user, _, _ = strings.Cut(after, `"`)
+	}
+	bind := func(role string) string {
+		return fmt.Sprintf("ClusterRole %s gives it; an administrator binds it with: kubectl create clusterrolebinding NAME --clusterrole=%s --user=%s", role, role, user)
+	}
+	verbs, resource := "get,list,watch", schema.GroupResource{Group: details.Group, Resource: details.Kind}.String()
 	switch {
-	case details.Group == v1alpha1.GroupName && details.Kind == v1alpha1.ResourceRequestTraces || details.Kind == v1alpha1.ResourceRouteExplanations:
+	case details.Group == v1alpha1.GroupName && (details.Kind == v1alpha1.ResourceRequestTraces || details.Kind == v1alpha1.ResourceRouteExplanations):
 		return bind(v1alpha1.RoleRequests)
 	case details.Group == v1alpha1.GroupName:
 		return bind(v1alpha1.RoleInspect)
-	case details.Kind == "" && strings.Contains(status.Status().Message, "path"):
+	case strings.Contains(message, `path "/api`), strings.Contains(message, `path "/openapi`), strings.Contains(message, `path "/version`):
+		return bind("system:discovery")
+	case details.Kind == "" && strings.Contains(message, "path"):
 		return bind("system:monitoring")
+	case strings.Contains(message, "impersonate"):
+		verbs = "impersonate"
 	}
-	if strings.Contains(status.Status().Message, "impersonate") {
-		return fmt.Sprintf("an administrator makes a role for it with: kubectl create clusterrole NAME --verb=impersonate --resource=%s, and binds it", details.Kind)
+	return fmt.Sprintf("an administrator makes a role for it with: kubectl create clusterrole NAME --verb=%s --resource=%s, and binds it: kubectl create clusterrolebinding NAME --clusterrole=NAME --user=%s", verbs, resource, user)
+}
+
+// speaksTLS is the answer of a TLS server to plain HTTP.
+func speaksTLS(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsBadRequest(err) || !errors.As(err, &status) {
+		return false
 	}
-	resource := schema.GroupResource{Group: details.Group, Resource: details.Kind}
-	return fmt.Sprintf("an administrator makes a role for it with: kubectl create clusterrole NAME --verb=get,list,watch --resource=%s, and binds it", resource)
+	details := status.Status().Details
+	return strings.Contains(err.Error(), "HTTPS server") ||
+		details != nil && slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "HTTPS server") })
+}
+
+func noTLS(c *Connection, _ error) string {
+	return fmt.Sprintf("the server at %s speaks TLS, and was asked without", c.Config.Host)
 }
 
 func timedOut(err error) bool {

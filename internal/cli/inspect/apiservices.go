@@ -48,12 +48,12 @@ func apiServices() joinedKind[apiService, joined.APIServiceLine] {
 			return joined.APIServices(ctx, server)
 		},
 		table: view.APIServices, follow: view.FollowAPIServices,
-		page: func(ctx context.Context, server inspection.Server, name string, w io.Writer, s text.Screen, now time.Time) error {
+		page: func(ctx context.Context, server inspection.Server, name string, w io.Writer, s text.Screen) error {
 			service, err := joined.LoadAPIService(ctx, server, name)
 			if err != nil {
 				return err
 			}
-			return view.APIService(w, s, service, now)
+			return view.APIService(w, s, service, readAt(server))
 		},
 		from: map[string]string{
 			"apiserviceprobes": "Fails-At, Probes, 503s", "apiserviceprobes.503s": "503s", "apiserviceprobes.Last-Probe": "Probes",

@@ -108,9 +108,11 @@ func printContents(w io.Writer, contents recorded.Contents) error {
 	if err := table.Write(w, text.Detect(w, os.Getenv)); err != nil {
 		return err
 	}
+	page := text.NewPage(w, text.Detect(w, os.Getenv))
 	for _, left := range contents.Left {
-		fmt.Fprintf(w, "not complete: %s: %s\n", left.Name, text.Clean(left.Why))
+		page.Text(0, text.Warning, fmt.Sprintf("not complete: %s: %s", left.Name, left.Why))
 	}
-	_, err := fmt.Fprintf(w, "\n%s, %s. Credentials are removed; names of users and objects are in it.\n", contents.Path, kinds.Size(contents.Bytes))
-	return err
+	page.Blank()
+	page.Text(0, text.Plain, fmt.Sprintf("%s, %s. Credentials are removed; names of users and objects are in it.", contents.Path, kinds.Size(contents.Bytes)))
+	return page.Close()
 }

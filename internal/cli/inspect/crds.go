@@ -55,12 +55,12 @@ func definitions() joinedKind[crd, joined.DefinitionLine] {
 		},
 		lines: joined.Definitions,
 		table: view.Definitions, follow: view.FollowDefinitions,
-		page: func(ctx context.Context, server inspection.Server, name string, w io.Writer, s text.Screen, now time.Time) error {
-			definition, err := joined.LoadDefinition(ctx, server, name, now)
+		page: func(ctx context.Context, server inspection.Server, name string, w io.Writer, s text.Screen) error {
+			definition, err := joined.LoadDefinition(ctx, server, name, readAt(server))
 			if err != nil {
 				return err
 			}
-			return view.Definition(w, s, definition, now)
+			return view.Definition(w, s, definition, readAt(server))
 		},
 		from: map[string]string{
 			"resourcestorages": "Objects", "resourcestorages.Objects": "Objects", "conditiontransitions": "To-Established",

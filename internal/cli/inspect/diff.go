@@ -22,8 +22,8 @@ func newDiffCmd(s *session) *cobra.Command {
 		Short:   "Show what changed since a snapshot, or between two",
 		Long: `Show what changed between two snapshots or bundles, or between one and the server
 as it is now: what came, what went, and which values of tables and which conditions
-are others. Ages are left out, and without --all also durations and rates, which
-change by themselves.`,
+are others. Ages are left out, and without --all also requests and counts of them,
+durations and rates, which change by themselves.`,
 		Example: examples([]example{
 			{"What has changed since the snapshot", "kapi inspect diff before.json"},
 			{"Between two", "kapi inspect diff before.json after.json"},
@@ -61,7 +61,7 @@ change by themselves.`,
 		},
 	}
 	opts.add(cmd)
-	cmd.Flags().BoolVar(&options.All, "all", false, "Durations and rates too.")
+	cmd.Flags().BoolVar(&options.All, "all", false, "Requests and counts of them, durations and rates too.")
 	cmd.Flags().BoolVar(&exitStatus, "exit-status", false, "Exit with 3 if anything has changed.")
 	return cmd
 }

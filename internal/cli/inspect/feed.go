@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -131,7 +132,10 @@ func (f *feed) follow(ctx context.Context, version string, known *memory, emit f
 // has forgotten the version: those are worth another try.
 func permanent(err error) error {
 	var network net.Error
+	var certificate *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &certificate): // another server
+		return err
 	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return nil
 	case apierrors.IsResourceExpired(err), apierrors.IsGone(err), apierrors.IsTooManyRequests(err),

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,16 +66,34 @@ func (s *session) run(run func(*cobra.Command, []string) error) func(*cobra.Comm
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		// A second signal ends the process: it may hang where no context is asked.
-		context.AfterFunc(ctx, stop)
+		context.AfterFunc(ctx, stop) // a second signal ends the process
 		cmd.SetContext(ctx)
-		err := run(cmd, args)
-		if ctx.Err() != nil && cmd.Context().Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
-			return fault.WithCode(fault.Silent(errors.New("interrupted")), fault.CodeInterrupted)
+		ended := make(chan error, 1)
+		go func() { ended <- run(cmd, args) }()
+		select {
+		case err := <-ended:
+			if ctx.Err() != nil {
+				return errInterrupted()
+			}
+			if s.connection != nil {
+				err = s.connection.Explain(err)
+			}
+			return err
+		case <-ctx.Done():
 		}
-		if s.connection != nil {
-			err = s.connection.Explain(err)
+		// What can hang without asking a context (a pipe that nobody writes to, a
+		// plugin that gets credentials) ends with the process.
+		select {
+		case <-ended:
+		case <-time.After(lastWords):
 		}
-		return err
+		return errInterrupted()
 	}
+}
+
+// lastWords is how long a command may take to clean up after a signal.
+const lastWords = time.Second
+
+func errInterrupted() error {
+	return fault.WithCode(fault.Silent(errors.New("interrupted")), fault.CodeInterrupted)
 }

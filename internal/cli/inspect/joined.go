@@ -47,7 +47,7 @@ type joinedKind[O realObject, L any] struct {
 	// table, follow and page print: a list, one that goes on, and one object.
 	table  func(w io.Writer, s text.Screen, lines []L, options view.TableOptions, now time.Time) error
 	follow func(w io.Writer, s text.Screen, options view.TableOptions, events bool) *view.Lines[L]
-	page   func(ctx context.Context, server inspection.Server, name string, w io.Writer, s text.Screen, now time.Time) error
+	page   func(ctx context.Context, server inspection.Server, name string, w io.Writer, s text.Screen) error
 	// from are the columns that come from other kinds, by what is missing where they
 	// can't be filled.
 	from map[string]string
@@ -82,10 +82,13 @@ func runJoined[O realObject, L any](cmd *cobra.Command, s *session, kind joinedK
 	if !opts.table() && strings.EqualFold(opts.sortBy, "name") {
 		opts.sortBy = ".metadata.name" // other columns are of lines, not of objects
 	}
+	if opts.table() && strings.Trim(opts.sortBy, "{}") == ".metadata.name" {
+		opts.sortBy = "name"
+	}
 	if _, ok := kind.sorts[strings.ToLower(opts.sortBy)]; !ok && opts.sortBy != "" && opts.table() {
 		return fault.WithHint(fault.Usagef("--sort-by: there is no column %q", opts.sortBy), "columns: %s", strings.Join(slices.Sorted(maps.Keys(kind.sorts)), ", "))
 	}
-	if l.server, err = s.open(cmd.Context(), cmd.InOrStdin()); err != nil {
+	if l.server, err = opts.open(cmd, s); err != nil {
 		return err
 	}
 	switch {
@@ -190,12 +193,12 @@ func (l *joinedList[O, L]) objects(ctx context.Context) error {
 
 // pages prints everything about each of the names.
 func (l *joinedList[O, L]) pages(ctx context.Context) error {
-	now, screen := readAt(l.server), l.opts.screen(l.out)
+	screen := l.opts.screen(l.out)
 	for i, name := range l.names {
 		if i > 0 {
 			fmt.Fprintln(l.out)
 		}
-		if err := l.kind.page(ctx, l.server, name, l.out, screen, now); err != nil {
+		if err := l.kind.page(ctx, l.server, name, l.out, screen); err != nil {
 			return err
 		}
 	}

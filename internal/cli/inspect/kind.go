@@ -86,6 +86,10 @@ func columnsHelp(kind kinds.Kind) string {
 // listKind is the work of a command that lists a kind; change adds what is the
 // command's own.
 func listKind(cmd *cobra.Command, s *session, kind kinds.Kind, opts *listOptions, args []string, change func(*kindList)) error {
+	// Upstream's names of hooks and checks have slashes, where names here have dashes.
+	for i, name := range args {
+		args[i] = strings.ReplaceAll(name, "/", "-")
+	}
 	if err := opts.check(args); err != nil {
 		return err
 	}
@@ -102,7 +106,7 @@ func listKind(cmd *cobra.Command, s *session, kind kinds.Kind, opts *listOptions
 			return err
 		}
 	}
-	server, err := s.open(cmd.Context(), cmd.InOrStdin())
+	server, err := opts.open(cmd, s)
 	if err != nil {
 		return err
 	}
@@ -189,10 +193,27 @@ func (l *kindList) print(ctx context.Context) error {
 	default:
 		err = l.opts.all(l.out, sequence(listing.Objects))
 	}
-	if err == nil && l.opts.exitStatus {
-		err = unwell(listing.Objects)
+	gap := wholeGap(listing)
+	if gap != "" && !l.opts.table() {
+		fmt.Fprintf(l.notices, "%s are not shown: %s\n", l.kind.Resource, gap)
 	}
-	return err
+	switch {
+	case err != nil || !l.opts.exitStatus:
+		return err
+	case gap != "":
+		return fmt.Errorf("whether all is well can't be seen: %s are not shown", l.kind.Resource)
+	}
+	return unwell(listing.Objects)
+}
+
+// wholeGap is why nothing of a kind is shown; empty if there is something.
+func wholeGap(listing inspection.Listing) string {
+	for _, gap := range listing.Gaps {
+		if gap.Column == "" && len(listing.Objects) == 0 {
+			return gap.Reason
+		}
+	}
+	return ""
 }
 
 // whole tells whether all objects are listed: a view sums them up, and would say of
@@ -203,7 +224,7 @@ func (l *kindList) whole() bool {
 
 func (l *kindList) table(listing inspection.Listing) error {
 	if len(listing.Objects) == 0 {
-		l.nothing(listing.Gaps)
+		l.nothing(listing)
 		return nil
 	}
 	t := newKindTable(l.kind, l.opts.format == formatWide, listing.Gaps)
@@ -215,12 +236,10 @@ func (l *kindList) table(listing inspection.Listing) error {
 }
 
 // nothing says that there is nothing, and why.
-func (l *kindList) nothing(gaps []inspection.Gap) {
-	for _, gap := range gaps {
-		if gap.Column == "" {
-			fmt.Fprintf(l.notices, "%s are not shown: %s\n", l.kind.Resource, gap.Reason)
-			return
-		}
+func (l *kindList) nothing(listing inspection.Listing) {
+	if gap := wholeGap(listing); gap != "" {
+		fmt.Fprintf(l.notices, "%s are not shown: %s\n", l.kind.Resource, gap)
+		return
 	}
 	fmt.Fprintf(l.notices, "No %s found\n", l.kind.Resource)
 }

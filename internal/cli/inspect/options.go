@@ -1,10 +1,12 @@
 package inspect
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	segment "k8s.io/apimachinery/pkg/api/validation/path"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
@@ -34,7 +36,7 @@ func (o *listOptions) add(cmd *cobra.Command) {
 	flags.BoolVar(&o.watchEvents, "output-watch-events", false, "With --watch, say of each object whether it was added, modified or deleted.")
 	flags.StringVar(&o.goal, "for", "", "Wait for condition=TYPE[=STATUS] of the objects that are named, or of all.")
 	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "How long --for waits; 0 looks once, below 0 is a week.")
-	flags.BoolVar(&o.exitStatus, "exit-status", false, "Exit with 3 if anything that is listed is not well.")
+	flags.BoolVar(&o.exitStatus, "exit-status", false, "Exit with 3 if anything that is listed is not well: a condition that should be true is false, a group version is not current.")
 }
 
 // check refuses what doesn't fit together, before anything is asked.
@@ -50,6 +52,8 @@ func (o *listOptions) check(args []string) error {
 		return fault.WithHint(fault.Usagef("--watch takes one name, not %d", len(args)), "watch all of them, or one")
 	case slices.Contains(args, ""):
 		return fault.WithHint(fault.Usagef("a name is empty"), "leave it out to list all of them")
+	case slices.ContainsFunc(args, func(name string) bool { return len(segment.IsValidPathSegmentName(name)) > 0 }):
+		return fault.WithHint(fault.Usagef("no object has a name like %q", args), "\"kapi inspect KIND -o name\" lists the names")
 	case len(args) > 0 && (o.query.LabelSelector != "" || o.query.FieldSelector != ""):
 		return fault.WithHint(fault.Usagef("a name and a selector exclude each other"), "leave one of them out")
 	}
@@ -66,4 +70,15 @@ func (o *listOptions) parseGoal(kind kinds.Kind) (goal, error) {
 			"wait for one of crds, apiservices, layers, hooks, health, etcd, probes or controllers")
 	}
 	return parseGoal(o.goal)
+}
+
+// open opens what the flags name, within the time of --for.
+func (o *listOptions) open(cmd *cobra.Command, s *session) (inspection.Server, error) {
+	ctx := cmd.Context()
+	if o.goal != "" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience(o.timeout))
+		defer cancel()
+	}
+	return s.open(ctx, cmd.InOrStdin())
 }

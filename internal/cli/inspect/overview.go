@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -20,7 +22,7 @@ import (
 type document struct{ format string }
 
 func (d *document) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&d.format, "output", "o", "", "Output format: json or yaml; without it, text for people.")
+	cmd.Flags().StringVarP(&d.format, "output", "o", "", "Output format: table (text for people), json or yaml.")
 }
 
 func (d *document) check() error {
@@ -108,11 +110,18 @@ func verdict(overview joined.Overview) error {
 	switch {
 	case !overview.Healthy():
 		return fault.WithCode(fault.Silent(errUnwell), fault.CodeUnhealthy)
-	case overview.Blind():
-		err := fault.WithCode(errors.New("whether the server is healthy can't be seen: its health checks are not shown"), fault.CodeUnauthorized)
-		return fault.WithHint(err, "%s", joined.Why(overview.Missing, "healthchecks"))
+	case overview.Blind() || hidden(overview):
+		err := errors.New("whether all is well can't be seen: not everything is shown to you")
+		return fault.WithHint(fault.WithCode(err, fault.CodeUnauthorized), "the overview says what is not, and which role shows it")
 	}
 	return nil
+}
+
+// hidden tells whether a part that can be unwell was refused.
+func hidden(overview joined.Overview) bool {
+	return slices.ContainsFunc(overview.Missing, func(m joined.Missing) bool {
+		return strings.HasPrefix(m.Reason, "forbidden") && !strings.Contains(m.Part, ".")
+	})
 }
 
 // noCommand refuses a word that is no command of inspect.

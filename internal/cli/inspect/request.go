@@ -32,6 +32,9 @@ shows. "last" is the newest request that is remembered.`,
 		Args:              exactly(1, "an audit ID; \"kapi inspect requests -o wide\" shows them"),
 		ValidArgsFunction: s.completeAuditIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return fault.WithHint(fault.Usagef("the audit ID is empty"), "\"last\" is the newest request")
+			}
 			if err := opts.check(); err != nil {
 				return err
 			}

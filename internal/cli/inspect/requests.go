@@ -25,9 +25,9 @@ func newRequestsCmd(s *session) *cobra.Command {
 		Aliases: aliases(kind, "requests", nil),
 		GroupID: "request",
 		Short:   "Show the requests that the server remembers, and who ended each",
-		Long: `Show the requests that the server remembers, oldest first: who asked for what, the
-status, which filter, plugin or layer ended it, and how long it took. Requests for
-the inspect API itself are left out unless they failed.
+		Long: `Show the requests that the server remembers, in the order in which they ended: who
+asked for what, the status, which filter, plugin or layer ended it, and how long it
+took. Requests for the inspect API itself are left out unless they failed.
 
 Filters are combined: a request must satisfy all of them.` + columnsHelp(kind),
 		Example: examples([]example{

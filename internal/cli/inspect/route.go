@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -64,6 +65,8 @@ func (o *routeOptions) check() error {
 	switch {
 	case o.body != "" && !o.live:
 		return fault.WithHint(fault.Usagef("-f gives the body of a request that is sent"), "add --live, or leave -f out: a dry run looks at no body")
+	case strings.EqualFold(o.format, "name"):
+		return fault.WithHint(fault.Usagef("-o name: an explanation has no name"), "take -o json or -o yaml")
 	case len(o.groups) > 0 && o.user == "":
 		return fault.WithHint(fault.Usagef("--as-group needs --as"), "name the user whose groups these are")
 	}
@@ -84,7 +87,7 @@ func routeRun(cmd *cobra.Command, s *session, opts *routeOptions, args []string)
 	}
 	explanation, err := server.Explain(cmd.Context(), spec)
 	if err != nil {
-		return err
+		return asArgument(err)
 	}
 	var happened *v1alpha1.RequestTrace
 	if opts.live {
@@ -137,4 +140,12 @@ func sendAndTrace(cmd *cobra.Command, s *session, server inspection.Server, opts
 		return nil, err
 	}
 	return trace, context.Cause(cmd.Context())
+}
+
+// asArgument names the arguments in an error that speaks of fields.
+func asArgument(err error) error {
+	if !apierrors.IsBadRequest(err) {
+		return err
+	}
+	return fault.Usagef("%s", strings.NewReplacer("spec.verb", "VERB", "spec.path", "PATH", "spec.user", "--as", "spec.groups", "--as-group").Replace(err.Error()))
 }

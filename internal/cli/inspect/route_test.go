@@ -93,7 +93,7 @@ func TestRouteFails(t *testing.T) {
 		{"route GET /version -f x", "-f gives the body of a request that is sent", "add --live"},
 		{"route GET /version --as-group dev", "--as-group needs --as", "name the user"},
 		{"route GET /version -o tree", `-o "tree" is not a format`, "formats: table"},
-		{"route BREW /version", `spec.verb "BREW"`, "--help says what it takes"},
+		{"route BREW /version", `VERB "BREW"`, ""},
 		{"route create /api/v1/namespaces/default/pods --live -f " + missing, "reading the body", "-f takes a file"},
 		{"route GET /version --from " + kapiFile, "is a recording", "ask the server itself"},
 	} {

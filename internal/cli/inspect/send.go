@@ -95,6 +95,10 @@ func send(ctx context.Context, config *rest.Config, spec v1alpha1.RouteExplanati
 	if err != nil {
 		return nil, fault.Usagef("path %q: %w", spec.Path, err)
 	}
+	if query := target.Query(); strings.EqualFold(spec.Verb, "watch") && !query.Has("watch") {
+		query.Set("watch", "1")
+		target.RawQuery = query.Encode()
+	}
 	target.Scheme, target.Host = base.Scheme, base.Host
 	target.Path = strings.TrimSuffix(base.Path, "/") + target.Path
 	bounded, cancel := context.WithTimeout(ctx, bound(spec, target))

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -46,7 +47,7 @@ and no tokens; it does hold names of users and objects, and addresses of clients
 				return err
 			}
 			reportFailed(cmd.ErrOrStderr(), summary)
-			return nil
+			return nothingSeen(summary)
 		},
 	}
 }
@@ -64,4 +65,12 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return fault.Usagef("%s takes no argument %q", cmd.CommandPath(), args[0])
 	}
 	return nil
+}
+
+// nothingSeen is the error of a snapshot that has nothing in it.
+func nothingSeen(summary recorded.Summary) error {
+	if slices.ContainsFunc(summary.Counts, func(c recorded.Count) bool { return c.Objects > 0 }) {
+		return nil
+	}
+	return fault.WithCode(errors.New("the snapshot has nothing in it: you may see none of it"), fault.CodeUnauthorized)
 }

@@ -13,6 +13,7 @@ import (
 	kubectlget "k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/fault"
 )
 
@@ -148,6 +149,9 @@ var errUnwell = errors.New("not all that is listed is well")
 // is not as it should be.
 func unwell[T runtime.Object](objects []T) error {
 	for _, object := range objects {
+		if state, ok := any(object).(*v1alpha1.DiscoveryState); ok && state.Status.Freshness != v1alpha1.DiscoveryCurrent {
+			return fault.WithCode(fault.Silent(errUnwell), fault.CodeUnhealthy)
+		}
 		conditions, _ := conditionsOf(object)
 		for _, c := range conditions {
 			if wanted[c.Type] && c.Status == "False" {

@@ -153,7 +153,7 @@ func TestAwaitPrints(t *testing.T) {
 	} {
 		run(t, f.args(strings.Fields(words)...)...).fails(t, fault.CodeFailure, want, "")
 	}
-	run(t, f.args("layers", "--for=condition=Healthy", "--timeout=1ns")...).fails(t, fault.CodeFailure, "waited 1ns for the list of what should be Healthy=True in vain", "")
+	run(t, f.args("layers", "--for=condition=Healthy", "--timeout=1ns")...).fails(t, fault.CodeFailure, "does not answer in time", "raise --request-timeout")
 	run(t, f.args("filters", "--for=condition=Healthy")...).fails(t, fault.CodeUsage, "filters have no conditions", "wait for one of")
 	run(t, f.args("crds", "--for=deleted")...).fails(t, fault.CodeUsage, `--for="deleted"`, "--for=condition=TYPE")
 }

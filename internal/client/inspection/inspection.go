@@ -92,7 +92,7 @@ type Listing struct {
 	Objects []kinds.Object
 	// ResourceVersion is where a watch goes on.
 	ResourceVersion string
-	// Gaps are what this server does not show; empty for kapi.
+	// Gaps are what this server does not show.
 	Gaps []Gap
 }
 

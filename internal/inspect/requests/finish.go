@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apiserver/pkg/audit"
@@ -36,8 +38,17 @@ func (a *asked) take(r *http.Request) {
 	a.userAgent = r.UserAgent()
 	a.impersonates = len(r.Header[authenticationv1.ImpersonateUserHeader]) > 0
 	if r.URL != nil {
-		a.path, a.query = r.URL.Path, r.URL.RawQuery
+		a.path, a.query = shownPath(r.URL), r.URL.RawQuery
 	}
+}
+
+// shownPath is a path as it can be shown: decoded, unless that would hide something:
+// a slash that is part of a name, or characters that are not seen.
+func shownPath(u *url.URL) string {
+	if u.RawPath != "" || strings.ContainsFunc(u.Path, isHidden) {
+		return u.EscapedPath()
+	}
+	return u.Path
 }
 
 // keep replaces all texts by what is shown of them.
@@ -46,7 +57,7 @@ func (a *asked) keep(p *packer) {
 		a.sourceIP = host
 	}
 	a.method = p.keep(a.method, maxWord)
-	a.path = p.keep(a.path, maxPath)
+	a.path = p.keep(shortened(a.path, maxPath), maxPath)
 	a.query = p.query(a.query)
 	a.userAgent = p.keep(a.userAgent, maxUserAgent)
 	a.sourceIP = p.keep(a.sourceIP, maxWord)

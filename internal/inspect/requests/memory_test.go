@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 	"weak"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -87,7 +88,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	objects, _, _ := f.observer.Traces().List(t.Context())
 	trace := objects[len(objects)-1].(*v1alpha1.RequestTrace)
 	for _, text := range []string{trace.Spec.Path, trace.Spec.AuditID, trace.Spec.UserAgent, trace.Spec.User.Name, trace.Spec.User.Groups[0], trace.Spec.RequestInfo.Namespace} {
-		if len(text) > maxPath || text == "" {
+		if utf8.RuneCountInString(text) > maxPath || text == "" {
 			t.Errorf("a text has %d bytes", len(text))
 		}
 	}

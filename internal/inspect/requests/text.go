@@ -31,8 +31,13 @@ func (p *packer) keep(text string, most int) string {
 	return p.text.String()[start:]
 }
 
-// clean removes control and formatting characters, which only serve to show
-// something else than there is, and cuts a text off.
+// isHidden tells whether a character is a control or formatting one, which only
+// serves to show something else than there is.
+func isHidden(char rune) bool {
+	return unicode.IsControl(char) || unicode.Is(unicode.Cf, char) || unicode.In(char, unicode.Zl, unicode.Zp)
+}
+
+// clean removes hidden characters, and cuts a text off.
 func clean(text string, most int) string {
 	if len(text) <= most && isPlain(text) {
 		return text
@@ -43,13 +48,22 @@ func clean(text string, most int) string {
 		if most == 0 {
 			break
 		}
-		if unicode.IsControl(char) || unicode.Is(unicode.Cf, char) || unicode.In(char, unicode.Zl, unicode.Zp) {
+		if isHidden(char) {
 			continue
 		}
 		b.WriteRune(char)
 		most--
 	}
 	return b.String()
+}
+
+// shortened cuts a text off, and shows that it did.
+func shortened(text string, most int) string {
+	if len(text) <= most || utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	runes := []rune(text[:min(len(text), most*utf8.UTFMax)])
+	return string(runes[:most-1]) + "…"
 }
 
 func isPlain(text string) bool {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 )
 
@@ -18,8 +19,8 @@ type Result struct {
 	// From and To are what was compared.
 	From Side `json:"from"`
 	To   Side `json:"to"`
-	// Kinds are those with a difference, in the order of kinds.All, definitions and
-	// APIServices last.
+	// Kinds are those with a difference: definitions and APIServices, then the others in
+	// the order of kinds.All.
 	Kinds []KindDiff `json:"kinds"`
 	// Compared is how many kinds were compared, Objects how many objects To has of them.
 	Compared int `json:"compared"`
@@ -106,7 +107,8 @@ type Tally struct {
 
 // Options of Compare.
 type Options struct {
-	// All also reports what changes by itself: times that something took, rates.
+	// All also reports what changes by itself: requests and counts of them, times that
+	// something took, rates.
 	All bool
 }
 
@@ -197,9 +199,12 @@ func (t *table) add(name string, r row) {
 }
 
 func sources(options Options) []source {
-	var all []source
+	all := []source{definitionSource(), serviceSource()}
 	for _, kind := range kinds.All() {
+		if kind.Resource == v1alpha1.ResourceRequestTraces && !options.All {
+			continue // there are always new ones, those of whoever compares among them
+		}
 		all = append(all, inspectSource(kind, options))
 	}
-	return append(all, definitionSource(), serviceSource())
+	return all
 }

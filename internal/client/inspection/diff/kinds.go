@@ -60,14 +60,24 @@ func cells(kind kinds.Kind, object kinds.Object, side Side, gaps []inspection.Ga
 	return all
 }
 
-// restless columns change by themselves: times that something took, rates, and
-// forecasts.
+// counted are the columns that count requests: they are others after each one, those
+// of whoever compares among them. What was refused or failed is not one of them.
+var counted = []string{
+	"Received", "Answered", "Passed-On", "In-Flight", "Abandoned", "Proxied", "Answers", "Requests", "Max",
+	"Authenticated", "No-Opinion", "Allowed", "Admitted", "Seats", "Queued", "Dispatched", "Executing", "Lists",
+}
+
+// restless columns change by themselves: times that something took, rates, counts
+// of requests, and forecasts.
 func restless(resource, column string) bool {
+	if slices.Contains(counted, column) {
+		return true
+	}
 	if slices.ContainsFunc([]string{"P50", "P90", "P99"}, func(end string) bool { return strings.HasSuffix(column, end) }) {
 		return true
 	}
 	return slices.Contains([]string{
-		"filters/Max", "healthchecks/Duration", "resourcestorages/Per-Hour", "resourcestorages/Lag",
+		"healthchecks/Duration", "resourcestorages/Per-Hour", "resourcestorages/Lag",
 		"etcdmembers/Per-Hour", "etcdmembers/No-Space-In",
 	}, resource+"/"+column)
 }

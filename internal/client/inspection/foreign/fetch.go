@@ -82,7 +82,7 @@ func needsPage(page string) string {
 }
 
 func needs(verb, resource string) string {
-	return fmt.Sprintf("needs %s on %s, which ClusterRole cluster-admin gives", verb, resource)
+	return fmt.Sprintf("needs %s on %s: kubectl create clusterrole NAME --verb=%s --resource=%s makes a role that gives it", verb, resource, verb, resource)
 }
 
 // errFormat is an answer that is not what it should be: a login page, a proxy's text.

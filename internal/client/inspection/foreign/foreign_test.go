@@ -157,7 +157,7 @@ func TestForbiddenPages(t *testing.T) {
 			}
 			listing, err := serve(t, instead).List(t.Context(), kindOf(t, tc.kind), inspection.Query{})
 			if tc.column == "" {
-				if !apierrors.IsForbidden(err) || !strings.Contains(fault.Hint(err), "which ClusterRole ") {
+				if !apierrors.IsForbidden(err) || !strings.Contains(strings.ToLower(fault.Hint(err)), "clusterrole ") {
 					t.Errorf("got %v (%s), want Forbidden and what gives it", err, fault.Hint(err))
 				}
 				return

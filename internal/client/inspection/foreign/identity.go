@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/families"
+	"github.com/kapi-dev/kapi/internal/fault"
 )
 
 // identityLabel is on the lease that each kube-apiserver keeps of itself.
@@ -27,6 +28,9 @@ func (s *Server) version(ctx context.Context) (version.Info, error) {
 	}
 	if err := json.Unmarshal(body, &info); err != nil {
 		return info, fmt.Errorf("reading /version: %w: %w", errFormat, err)
+	}
+	if info.GitVersion == "" {
+		return info, fault.WithHint(fmt.Errorf("%s is no Kubernetes API server: its /version names none", s.address), "check the address, in the kubeconfig or of --server")
 	}
 	return info, nil
 }

@@ -99,10 +99,10 @@ func hints() []struct {
 			return fmt.Sprintf("Add port %s to Service %s, or correct spec.service.port of the APIService.", h.port, h.reference)
 		}},
 		{v1alpha1.ProbeService, "", func(h hinting) string {
-			return fmt.Sprintf("Create Service %s, or map it with kapi serve --map-service %s=HOST:PORT.", h.reference, h.service)
+			return fmt.Sprintf("Create Service %s, or on a kapi map it: kapi serve --map-service %s=HOST:PORT.", h.reference, h.service)
 		}},
 		{v1alpha1.ProbeEndpoint, "", func(h hinting) string {
-			return fmt.Sprintf("Start what Service %s selects (kubectl -n %s get endpointslices -l kubernetes.io/service-name=%s), or map it with kapi serve --map-service %s=HOST:PORT.",
+			return fmt.Sprintf("Start what Service %s selects (kubectl -n %s get endpointslices -l kubernetes.io/service-name=%s), or on a kapi map it: kapi serve --map-service %s=HOST:PORT.",
 				h.reference, h.namespace, h.name, h.service)
 		}},
 		{v1alpha1.ProbeDial, "refused", func(h hinting) string {

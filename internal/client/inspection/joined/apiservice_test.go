@@ -51,7 +51,7 @@ func TestAPIServiceHints(t *testing.T) {
 		step     v1alpha1.ProbeStepName
 		err, say string
 	}{
-		{"service", "service default/api does not exist", "Create Service default/api, or map it with kapi serve --map-service default/api:443=HOST:PORT."},
+		{"service", "service default/api does not exist", "Create Service default/api, or on a kapi map it: kapi serve --map-service default/api:443=HOST:PORT."},
 		{"service", "service default/api has no port 443", "Add port 443"},
 		{"endpoint", `no endpoints available for service "api"`, "-n default get endpointslices -l kubernetes.io/service-name=api"},
 		{"dial", "dial tcp 10.0.0.7:443: connect: connection refused", "Nothing listens at 10.0.0.7:443"},

@@ -110,6 +110,7 @@ func (s *Server) List(ctx context.Context, kind kinds.Kind, query inspection.Que
 	if accessor, ok := list.(metav1.ListInterface); ok {
 		listing.ResourceVersion = accessor.GetResourceVersion()
 	}
+	listing.Gaps = gaps(kind, listing.Objects)
 	if err == nil && query.Name != "" && len(listing.Objects) == 0 {
 		err = apierrors.NewNotFound(inspection.GroupResource(kind), query.Name)
 	}
@@ -199,4 +200,17 @@ func typed(kind kinds.Kind, item runtime.Object) (kinds.Object, bool) {
 // of tells whether an object was seen in a server; empty is any.
 func of(object kinds.Object, serverID string) bool {
 	return serverID == "" || kinds.ServerID(object) == serverID
+}
+
+// gaps are what kapi itself leaves open, and why.
+func gaps(kind kinds.Kind, objects []kinds.Object) []inspection.Gap {
+	if kind.Resource == "controllers" && len(objects) == 0 {
+		return []inspection.Gap{{Reason: "this version of kapi runs none but those of its layers, which are hooks"}}
+	}
+	for _, object := range objects {
+		if state, ok := object.(*v1alpha1.DiscoveryState); ok && state.Status.OpenAPIV2.Error != "" {
+			return []inspection.Gap{{Column: "V2", Reason: state.Status.OpenAPIV2.Error}}
+		}
+	}
+	return nil
 }

@@ -128,6 +128,8 @@ func mayWrite(path string, force bool) error {
 		return fault.Usagef("writing %s: %w", path, err)
 	case info.IsDir():
 		return fault.WithHint(fault.Usagef("%s is a directory", path), "name a file in it")
+	case !info.Mode().IsRegular(): // a device, a pipe or a link would be replaced by a file
+		return fault.WithHint(fault.Usagef("%s is not a regular file", path), "name a file of its own")
 	case !force:
 		return fault.WithHint(fault.Usagef("%s exists already", path), "choose another name, or replace it with --force")
 	}
