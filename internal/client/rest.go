@@ -21,6 +21,9 @@ func RESTConfig(s Source, overrides *clientcmd.ConfigOverrides) (*rest.Config, e
 	if overrides == nil {
 		overrides = &clientcmd.ConfigOverrides{}
 	}
+	if _, err := clientcmd.ParseTimeout(overrides.Timeout); overrides.Timeout != "" && err != nil {
+		return nil, fault.WithHint(fault.Usagef("--request-timeout=%q is no time", overrides.Timeout), "write it as 10s or 2m; 0 is no limit")
+	}
 	rules := &clientcmd.ClientConfigLoadingRules{Precedence: s.Paths}
 	config, err := rules.Load()
 	if err != nil {
