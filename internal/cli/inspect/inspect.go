@@ -68,10 +68,14 @@ func (s *session) run(run func(*cobra.Command, []string) error) func(*cobra.Comm
 		defer stop()
 		context.AfterFunc(ctx, stop) // a second signal ends the process
 		cmd.SetContext(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- run(cmd, args) }()
+		var err error
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			err = run(cmd, args)
+		}()
 		select {
-		case err := <-ended:
+		case <-ended:
 			if ctx.Err() != nil {
 				return errInterrupted()
 			}

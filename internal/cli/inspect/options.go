@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	segment "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
@@ -52,7 +52,7 @@ func (o *listOptions) check(args []string) error {
 		return fault.WithHint(fault.Usagef("--watch takes one name, not %d", len(args)), "watch all of them, or one")
 	case slices.Contains(args, ""):
 		return fault.WithHint(fault.Usagef("a name is empty"), "leave it out to list all of them")
-	case slices.ContainsFunc(args, func(name string) bool { return len(segment.IsValidPathSegmentName(name)) > 0 }):
+	case slices.ContainsFunc(args, func(name string) bool { return len(content.IsPathSegmentName(name)) > 0 }):
 		return fault.WithHint(fault.Usagef("no object has a name like %q", args), "\"kapi inspect KIND -o name\" lists the names")
 	case len(args) > 0 && (o.query.LabelSelector != "" || o.query.FieldSelector != ""):
 		return fault.WithHint(fault.Usagef("a name and a selector exclude each other"), "leave one of them out")

@@ -291,7 +291,7 @@ func testWithoutRights(t *testing.T, l *lab) {
 		}
 		listing, err := alice.List(t.Context(), kind, inspection.Query{})
 		if reason := shown[kind.Resource]; reason == "" {
-			if !apierrors.IsForbidden(err) || !strings.Contains(fault.Hint(err), "which ClusterRole") {
+			if !apierrors.IsForbidden(err) || !strings.Contains(strings.ToLower(fault.Hint(err)), "clusterrole ") {
 				t.Errorf("%s: %v (%s), want Forbidden and what gives it", kind.Resource, err, fault.Hint(err))
 			}
 		} else if err != nil || len(listing.Objects) == 0 || !hasReason(listing, reason) {
