@@ -55,7 +55,7 @@ func TestInspectHintedRole(t *testing.T) {
 	t.Parallel()
 	server := kapitest.Shared(t)
 	user := newNamespace(t, server.Client(t))
-	advice := regexp.MustCompile(`with: kubectl (.*) NAME (.*)--user=USER`)
+	advice := regexp.MustCompile(`with: kubectl (.*) NAME (.*)--user=`)
 	for _, command := range []string{"filters", "requests"} {
 		refused := runToEnd(t, inspectCmd(t, server, command, "--as", user))
 		parts := advice.FindStringSubmatch(refused.stderr)

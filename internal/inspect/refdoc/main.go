@@ -102,7 +102,8 @@ bookmarks, in the annotation ` + "`inspect.kapi.dev/left-out`" + `.
 
 A list is always of now, and whole: limit is not needed and not kept.
 
-ClusterRole ` + "`kapi:inspect`" + ` reads everything but request traces. It has the label that makes
+ClusterRole ` + "`kapi:inspect`" + ` reads everything but request traces,
+and the CRDs and APIServices that it is about. It has the label that makes
 it part of view where roles are aggregated; no controller does that in this version, so bind it by its name.
 ` + "`kapi:inspect-requests`" + ` reads request traces and asks for route explanations: they can
 show names of secrets.
