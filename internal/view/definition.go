@@ -202,7 +202,11 @@ func versionNotes(v joined.Version) text.Cell {
 		return text.Cell{Text: "not answered", Tone: text.Bad}
 	}
 	if v.Deprecated {
-		return text.Cell{Text: "deprecated", Tone: text.Warning}
+		note := "deprecated"
+		if v.DeprecationWarning != "" {
+			note += ": " + v.DeprecationWarning
+		}
+		return text.Cell{Text: note, Tone: text.Warning}
 	}
 	return plain("")
 }

@@ -71,6 +71,8 @@ type Version struct {
 	Storage    bool `json:"storage"`
 	Deprecated bool `json:"deprecated,omitempty"`
 	Schema     bool `json:"schema"`
+	// DeprecationWarning is what clients are told of it, if that is not the usual text.
+	DeprecationWarning string `json:"deprecationWarning,omitempty"`
 	// Stored says that objects may be stored as it.
 	Stored bool `json:"stored"`
 	// Answered says whether the server answers for it; nil if that is not known.
@@ -145,10 +147,16 @@ func joinVersion(object *apiextensionsv1.CustomResourceDefinition, version *apie
 		Schema: version.Schema != nil && version.Schema.OpenAPIV3Schema != nil,
 		Stored: slices.Contains(object.Status.StoredVersions, version.Name),
 	}
+	if version.DeprecationWarning != nil {
+		v.DeprecationWarning = *version.DeprecationWarning
+	}
 	for _, r := range parts.Registrations {
 		if r.Spec.Group == object.Spec.Group && r.Spec.Version == v.Name && r.Spec.Resource == object.Spec.Names.Plural {
 			v.Answered, v.NotAnswered = &r.Spec.Served, r.Spec.DisabledBy
 		}
+	}
+	if v.Answered == nil && len(parts.Registrations) > 0 {
+		v.Answered = new(bool) // the group is registered, and this is not among it
 	}
 	for _, s := range parts.Discovery {
 		if s.Spec.Group == object.Spec.Group && s.Spec.Version == v.Name && v.Served && (v.Answered == nil || *v.Answered) {
