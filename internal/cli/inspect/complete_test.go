@@ -54,7 +54,7 @@ func TestCompletion(t *testing.T) {
 		"layers|--server-id|--from|F|x":      {"", noFiles},
 		"layers|--from|F|--server-id|":       {"apiserver-wlv32tlttr4jl3gtroqexyxapa", noFiles},
 		"route|":                             {"GET POST PUT PATCH DELETE get list watch create update patch delete deletecollection", noFiles},
-		"route|--from|F|GET|/apis/example":   {"/apis/example.com/v1/widgets /apis/example.com/v1beta1/widgets", noSpace},
+		"route|--from|F|GET|/apis/example":   {"/apis/example.com/v1/stucks /apis/example.com/v1/widgets /apis/example.com/v1beta1/widgets", noSpace},
 		"route|--from|F|GET|/r":              {"/readyz", noSpace},
 		"route|--from|F|GET|/api/":           {"/api/v1/bindings /api/v1/configmaps /api/v1/pods", noSpace},
 		"route|--from|F|GET|/api|":           {"", noFiles},
