@@ -45,10 +45,10 @@ func (a *asked) take(r *http.Request) {
 // shownPath is a path as it can be shown: decoded, unless that would hide something:
 // a slash that is part of a name, or characters that are not seen.
 func shownPath(u *url.URL) string {
-	if u.RawPath != "" || strings.ContainsFunc(u.Path, isHidden) {
-		return u.EscapedPath()
+	if u.RawPath == "" && (isPlain(u.Path) || !strings.ContainsFunc(u.Path, isHidden)) {
+		return u.Path // nearly every request's, at the cost of one look at its bytes
 	}
-	return u.Path
+	return u.EscapedPath()
 }
 
 // keep replaces all texts by what is shown of them.

@@ -1,8 +1,10 @@
 package requests
 
 import (
+	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestClean(t *testing.T) {
@@ -32,5 +34,29 @@ func TestQuery(t *testing.T) {
 		if got := p.query(raw); got != want || before != "before" {
 			t.Errorf("%q is kept as %q, want %q", raw, got, want)
 		}
+	}
+}
+
+// A path is shown decoded, unless that would hide what it is.
+func TestShownPath(t *testing.T) {
+	for sent, want := range map[string]string{
+		"/api/v1/namespaces/default/pods": "/api/v1/namespaces/default/pods",
+		"/nirgends/%E3%81%AF%E3%81%84":    "/nirgends/はい",
+		"/api/v1/x/a%2Fb":                 "/api/v1/x/a%2Fb",
+		"/apis/%1b%5b31mred":              "/apis/%1b%5b31mred",
+		"/apis/%E2%80%AEevil":             "/apis/%E2%80%AEevil",
+		"/apis/a%0Ab":                     "/apis/a%0Ab",
+	} {
+		u, err := url.Parse(sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := shownPath(u); got != want {
+			t.Errorf("%s is shown as %s, want %s", sent, got, want)
+		}
+	}
+	long := "/" + strings.Repeat("é", maxPath)
+	if got := shortened(long, maxPath); utf8.RuneCountInString(got) != maxPath || !strings.HasSuffix(got, "é…") {
+		t.Errorf("a long path ends in %q, with %d characters", got[len(got)-6:], utf8.RuneCountInString(got))
 	}
 }
