@@ -6,8 +6,7 @@ import (
 
 	"github.com/kapi-dev/kapi/internal/cli/connect"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
-	"github.com/kapi-dev/kapi/internal/client/inspection/foreign"
-	"github.com/kapi-dev/kapi/internal/client/inspection/live"
+	"github.com/kapi-dev/kapi/internal/client/inspection/dial"
 	"github.com/kapi-dev/kapi/internal/client/inspection/objects"
 	"github.com/kapi-dev/kapi/internal/client/inspection/recorded"
 	"github.com/kapi-dev/kapi/internal/fault"
@@ -30,15 +29,7 @@ func (s *session) dial(ctx context.Context) (inspection.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := live.New(connection.Config)
-	if err != nil {
-		return nil, err
-	}
-	kapi, err := server.Serves(ctx)
-	if err != nil || kapi {
-		return server, err
-	}
-	return foreign.New(connection.Config)
+	return dial.Dial(ctx, connection.Config)
 }
 
 // connect finds the server without asking it.
