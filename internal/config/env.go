@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kapi-dev/kapi/internal/near"
 )
 
 const (
@@ -54,8 +56,8 @@ func parseEnv(environ, extra []string) (*layer, []error) {
 		if !strings.HasPrefix(name, envPrefix) || slices.Contains(known, name) || isServiceLink(name, value) {
 			continue
 		}
-		nearest, d := nearestOf(name, known)
-		errs = append(errs, fmt.Errorf("unknown environment variable %s%s", shorten(name), suggestion(name, nearest, d)))
+		nearest, d := near.Of(name, known)
+		errs = append(errs, fmt.Errorf("unknown environment variable %s%s", shorten(name), near.Suggestion(name, nearest, d)))
 	}
 	return l, append(errs, l.takeOwned()...)
 }

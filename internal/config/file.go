@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kapi-dev/kapi/internal/near"
 )
 
 // maxFileSize is far above any real configuration; a larger file is a mistake.
@@ -166,7 +168,7 @@ func (r *fileReader) unknown(path string, name *yaml.Node) {
 		return
 	}
 	nearest, d := nearestKey(path)
-	r.errorf("%s%s", where, suggestion(path, nearest, d))
+	r.errorf("%s%s", where, near.Suggestion(path, nearest, d))
 }
 
 // bad reports a node that is not what its key wants.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kapi-dev/kapi/internal/near"
 )
 
 // scalarNode reads a single value with one of the given YAML types.
@@ -107,8 +109,8 @@ func (r *fileReader) fields(path string, n *yaml.Node, names ...string) (map[str
 	r.pairs(path, n, func(field string, name, value *yaml.Node) {
 		switch {
 		case !slices.Contains(names, name.Value):
-			nearest, d := nearestOf(name.Value, names)
-			r.errorf("unknown key %s at %s:%d%s", shorten(field), r.path, name.Line, suggestion(name.Value, path+"."+nearest, d))
+			nearest, d := near.Of(name.Value, names)
+			r.errorf("unknown key %s at %s:%d%s", shorten(field), r.path, name.Line, near.Suggestion(name.Value, path+"."+nearest, d))
 		case value.Kind != yaml.ScalarNode || isNull(value):
 			r.bad(field, value, "a single value")
 		default:

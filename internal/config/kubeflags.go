@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/kapi-dev/kapi/internal/near"
 )
 
 // KubeFlagSets adds the kube-apiserver flags of kube to fs, but for those that
@@ -184,5 +186,5 @@ func unknownKubeFlag(f kubeFlag, kube *pflag.FlagSet) error {
 		}
 	}
 	nearest, d := nearestFlag(f.Name, kube)
-	return fmt.Errorf("%s%s", where, suggestion(f.Name, nearest, d))
+	return fmt.Errorf("%s%s", where, near.Suggestion(f.Name, nearest, d))
 }

@@ -13,21 +13,6 @@ import (
 	"github.com/kapi-dev/kapi/internal/fault"
 )
 
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"port", "prot", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3}, {"äöü", "äoü", 1}} {
-		if got := distance(row.a, row.b); got != row.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", row.a, row.b, got, row.want)
-		}
-		if got := distance(row.b, row.a); got != row.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", row.b, row.a, got, row.want)
-		}
-	}
-}
-
 func TestNearestFlag(t *testing.T) {
 	t.Parallel()
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
