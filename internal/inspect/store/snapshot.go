@@ -116,21 +116,36 @@ func (s *Snapshot) Close() {
 	s.running.Wait()
 }
 
+// A watched table takes a small share of one core at most: after a collection it
+// rests for restShare times as long as that took, but not longer than longestRest.
+// A server with a thousand resources is not slowed down by somebody who looks at it.
+const (
+	restShare   = 50
+	longestRest = 10 * time.Second
+)
+
+// rest is how long a table waits after a collection that took this long.
+func (s *Snapshot) rest(took time.Duration) time.Duration {
+	return max(s.period, min(restShare*took, longestRest))
+}
+
 // keepCollecting runs as long as there are watchers.
 func (s *Snapshot) keepCollecting(ctx context.Context) {
-	ticker := time.NewTicker(s.period)
-	defer ticker.Stop()
+	timer := time.NewTimer(s.period)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.poke:
-		case <-ticker.C:
+		case <-timer.C:
 		}
 		if s.unwatched() {
 			return
 		}
+		began := time.Now()
 		_ = s.refresh(ctx) // the next reader is told of an error
+		timer.Reset(s.rest(time.Since(began)))
 	}
 }
 
