@@ -24,6 +24,7 @@ import (
 	"github.com/kapi-dev/kapi/internal/inspect/conditions"
 	"github.com/kapi-dev/kapi/internal/inspect/resources"
 	"github.com/kapi-dev/kapi/internal/inspect/route"
+	"github.com/kapi-dev/kapi/internal/inspect/stored"
 )
 
 // finished are the servers of the chain whose types are more than the generic one.
@@ -55,6 +56,10 @@ func (f *finished) inspected(cfg Config) (inspect.Target, error) {
 	}
 	var err error
 	target.Resources, err = f.resources(cfg)
+	target.Stored = stored.Config{Prefix: cfg.Options.Etcd.StorageConfig.Prefix, Scheme: legacyscheme.Scheme}
+	if client := cfg.Etcd.Client; client != nil {
+		target.Stored.KV = client
+	}
 	return target, err
 }
 

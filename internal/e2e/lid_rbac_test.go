@@ -22,14 +22,21 @@ func TestInspectRoles(t *testing.T) {
 	server := kapitest.Shared(t)
 	bind(t, server, "lid-inspect", "kapi:inspect")
 	bind(t, server, "lid-requests", "kapi:inspect-requests")
+	bind(t, server, "lid-storage", "kapi:inspect-storage")
 	const root = "/apis/inspect.kapi.dev/v1alpha1/"
 	awaitOK(t, server, "lid-inspect", root+"filters")
 	awaitOK(t, server, "lid-requests", root+"requesttraces")
-
-	const anExplanation = `{"apiVersion":"inspect.kapi.dev/v1alpha1","kind":"RouteExplanation","spec":{"verb":"get","path":"/api"}}`
+	const (
+		anExplanation = `{"apiVersion":"inspect.kapi.dev/v1alpha1","kind":"RouteExplanation","spec":{"verb":"get","path":"/api"}}`
+		aQuery        = `{"apiVersion":"inspect.kapi.dev/v1alpha1","kind":"StoredKeyQuery","spec":{"limit":1}}`
+	)
+	await(t, "lid-storage may ask", func(ctx context.Context) bool {
+		_, status := (raw{method: "POST", path: root + "storedkeyqueries", body: aQuery, as: "lid-storage"}).sendWith(ctx, t, server.Config(t))
+		return status == http.StatusCreated
+	})
 	resources := inspectResources(t, server)
-	for user, may := range map[string]struct{ others, requests bool }{
-		"lid-nobody": {}, "lid-inspect": {others: true}, "lid-requests": {requests: true},
+	for user, may := range map[string]struct{ others, requests, storage bool }{
+		"lid-nobody": {}, "lid-inspect": {others: true}, "lid-requests": {requests: true}, "lid-storage": {storage: true},
 	} {
 		t.Run(user, func(t *testing.T) {
 			t.Parallel()
@@ -44,6 +51,8 @@ func TestInspectRoles(t *testing.T) {
 					allowed = may.requests
 				case "routeexplanations":
 					allowed, reads = may.requests, []raw{{method: "POST", path: root + resource, body: anExplanation}}
+				case "storedkeyqueries":
+					allowed, reads = may.storage, []raw{{method: "POST", path: root + resource, body: aQuery}}
 				case "filters":
 				default:
 					if allowed { // each takes its time, and one watch is like another
@@ -70,6 +79,7 @@ func TestInspectRoles(t *testing.T) {
 			{method: "DELETE", path: root + "filters/audit"}, {method: "DELETE", path: root + "filters"},
 			{method: "PUT", path: root + "filters/audit", body: "{}"}, {method: "PATCH", path: root + "filters/audit", body: "{}"},
 			{method: "POST", path: root + "filters", body: "{}"}, {method: "GET", path: root + "routeexplanations"},
+			{method: "GET", path: root + "storedkeyqueries"},
 		} {
 			if _, status := one.send(t, server.Config(t)); status != http.StatusMethodNotAllowed {
 				t.Errorf("%s %s: %d, want 405", one.method, one.path, status)
@@ -78,11 +88,12 @@ func TestInspectRoles(t *testing.T) {
 	})
 }
 
-// TestInspectRolesAggregate: what may show names of secrets is part of no other role.
+// TestInspectRolesAggregate: what may show names of secrets, or what is stored, is
+// part of no other role.
 func TestInspectRolesAggregate(t *testing.T) {
 	t.Parallel()
 	roles := kapitest.Shared(t).Client(t).RbacV1().ClusterRoles()
-	for name, toView := range map[string]string{"kapi:inspect": "true", "kapi:inspect-requests": ""} {
+	for name, toView := range map[string]string{"kapi:inspect": "true", "kapi:inspect-requests": "", "kapi:inspect-storage": ""} {
 		role, err := roles.Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +135,7 @@ func inspectResources(t *testing.T, server *kapitest.Server) []string {
 	for _, resource := range list.APIResources {
 		resources = append(resources, resource.Name)
 	}
-	for _, one := range []string{"requesttraces", "routeexplanations", "filters", "apiserviceprobes"} {
+	for _, one := range []string{"requesttraces", "routeexplanations", "storedkeyqueries", "filters", "apiserviceprobes"} {
 		if !slices.Contains(resources, one) {
 			t.Errorf("%s is not among the resources %q", one, resources)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/kapi-dev/kapi/internal/inspect/resources"
 	"github.com/kapi-dev/kapi/internal/inspect/route"
 	"github.com/kapi-dev/kapi/internal/inspect/store"
+	"github.com/kapi-dev/kapi/internal/inspect/stored"
 )
 
 // Layer is one server of the finished chain.
@@ -37,6 +38,7 @@ type Target struct {
 	Resources resources.Config
 	Probes    conditions.ProbesConfig
 	Route     route.Config
+	Stored    stored.Config
 }
 
 // built is what there is once the server is finished.
@@ -47,6 +49,7 @@ type built struct {
 	probes      *conditions.Probes
 	checks      *boot.Checks
 	explainer   *route.Explainer
+	stored      *stored.Reader
 	collectors  map[string]store.Collect
 	// release takes the metrics back.
 	release func()
@@ -68,6 +71,7 @@ func (i *Inspector) Attach(target Target) error {
 	b.probes = conditions.NewProbes(target.Probes)
 	b.checks = boot.NewChecks(boot.ChecksConfig{ServerID: i.serverID, Server: b.outermost})
 	b.explainer = i.newExplainer(b)
+	b.stored = stored.New(target.Stored)
 	flow := auth.NewFlow(auth.FlowConfig{
 		ServerID: i.cfg.ServerID, FlowSchemas: target.FlowSchemas, PriorityLevels: target.PriorityLevels, Users: i.requests.FlowUsers,
 	})
@@ -122,10 +126,21 @@ func (i *Inspector) filters() []route.Filter {
 func (i *Inspector) explain(ctx context.Context, spec v1alpha1.RouteExplanationSpec) (v1alpha1.RouteExplanationStatus, error) {
 	b := i.built.Load()
 	if b.explainer == nil {
-		return v1alpha1.RouteExplanationStatus{}, apierrors.NewServiceUnavailable("the server is not finished")
+		return v1alpha1.RouteExplanationStatus{}, errUnfinished()
 	}
 	return b.explainer.Explain(ctx, spec)
 }
+
+// lookUp answers a stored key query.
+func (i *Inspector) lookUp(ctx context.Context, spec v1alpha1.StoredKeyQuerySpec) (v1alpha1.StoredKeyQueryStatus, error) {
+	b := i.built.Load()
+	if b.stored == nil {
+		return v1alpha1.StoredKeyQueryStatus{}, errUnfinished()
+	}
+	return b.stored.Query(ctx, spec)
+}
+
+func errUnfinished() error { return apierrors.NewServiceUnavailable("the server is not finished") }
 
 // proxied names the APIService of a group version that an aggregated server serves.
 func (i *Inspector) proxied(group, version string) (string, bool) {

@@ -8,6 +8,7 @@
 //	requests   layers, filters and request traces
 //	auth       authenticators, authorizers, admission plugins, flow control
 //	route      dry run of a request
+//	stored     keys and values of etcd
 //	boot       boot steps, post-start hooks, health checks
 //	resources  registrations, storage, discovery, etcd
 //	conditions transitions and APIService probes
@@ -51,6 +52,7 @@ const (
 	traces         = v1alpha1.ResourceRequestTraces
 	transitions    = "conditiontransitions"
 	explanations   = v1alpha1.ResourceRouteExplanations
+	storedKeys     = v1alpha1.ResourceStoredKeyQueries
 	bootSteps      = "bootsteps"
 	postStartHooks = "poststarthooks"
 	probes         = "apiserviceprobes"

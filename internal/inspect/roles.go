@@ -37,5 +37,9 @@ func ClusterRoles() []rbacv1.ClusterRole {
 				{Verbs: []string{"create"}, APIGroups: groups, Resources: []string{explanations}},
 			},
 		},
+		{
+			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.RoleStorage, Labels: labels},
+			Rules:      []rbacv1.PolicyRule{{Verbs: []string{"create"}, APIGroups: groups, Resources: []string{storedKeys}}},
+		},
 	}
 }

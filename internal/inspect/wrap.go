@@ -86,5 +86,6 @@ func (i *Inspector) GroupInfo(scheme *runtime.Scheme) *genericapiserver.APIGroup
 		storages[kind.Resource] = inspectrest.New(kind, i.table(kind.Resource), options...)
 	}
 	storages[explanations] = inspectrest.NewExplanations(i.cfg.ServerID, i.explain)
+	storages[storedKeys] = inspectrest.NewStoredKeyQueries(i.cfg.ServerID, i.lookUp)
 	return inspectrest.GroupInfo(scheme, storages)
 }

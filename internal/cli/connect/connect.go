@@ -51,6 +51,8 @@ type Connection struct {
 	// Source is the kubeconfig; without paths where flags alone name the server.
 	Source client.Source
 
+	// name is the context's, or the address.
+	name string
 	// notRunning is the way out where no server answers.
 	notRunning string
 	// ownCredentials are those of flags, not of the kubeconfig.
@@ -72,8 +74,26 @@ func (f *Flags) Connect() (*Connection, error) {
 	}
 	config.QPS = -1
 	config.UserAgent = fmt.Sprintf("kapi/%s (%s/%s)", version.Get().Version, runtime.GOOS, runtime.GOARCH)
-	return &Connection{Config: config, Source: source, notRunning: NotRunning(source, f.DataDir),
+	return &Connection{Config: config, Source: source, name: f.name(source, config.Host), notRunning: NotRunning(source, f.DataDir),
 		ownCredentials: f.overrides.AuthInfo.Token != "" || f.overrides.AuthInfo.ClientCertificate != ""}, nil
+}
+
+// SetContext names the context, as --context does.
+func (f *Flags) SetContext(name string) { f.overrides.CurrentContext = name }
+
+// Name is what the server is called: its context, or its address where flags alone
+// name it.
+func (c *Connection) Name() string { return c.name }
+
+func (f *Flags) name(source client.Source, host string) string {
+	if name := f.overrides.CurrentContext; name != "" {
+		return name
+	}
+	config, err := (&clientcmd.ClientConfigLoadingRules{Precedence: source.Paths}).Load()
+	if err != nil || config.CurrentContext == "" || f.overrides.ClusterInfo.Server != "" {
+		return host
+	}
+	return config.CurrentContext
 }
 
 // Contexts are the names of the contexts of the kubeconfig; none where it can't

@@ -157,6 +157,7 @@ func TestExplainStatus(t *testing.T) {
 		"any kind":         {kapi("filters"), `User "花子" cannot list`, "ClusterRole kapi:inspect gives it; an administrator binds it with: kubectl create clusterrolebinding NAME --clusterrole=kapi:inspect --user="},
 		"requests":         {kapi("requesttraces"), "forbidden", "--clusterrole=kapi:inspect-requests"},
 		"explanations":     {kapi("routeexplanations"), "forbidden", "--clusterrole=kapi:inspect-requests"},
+		"the store":        {kapi("storedkeyqueries"), "forbidden", "--clusterrole=kapi:inspect-storage"},
 		"another resource": {apierrors.NewForbidden(schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}, "", errors.New("no")), "forbidden", "--resource=customresourcedefinitions.apiextensions.k8s.io"},
 		"core":             {apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", errors.New("no")), "forbidden", "--verb=get,list,watch --resource=namespaces"},
 		"a path": {&apierrors.StatusError{ErrStatus: metav1.Status{

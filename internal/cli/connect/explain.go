@@ -160,6 +160,8 @@ func role(_ *Connection, err error) string {
 	switch {
 	case details.Group == v1alpha1.GroupName && (details.Kind == v1alpha1.ResourceRequestTraces || details.Kind == v1alpha1.ResourceRouteExplanations):
 		return bind(v1alpha1.RoleRequests)
+	case details.Group == v1alpha1.GroupName && details.Kind == v1alpha1.ResourceStoredKeyQueries:
+		return bind(v1alpha1.RoleStorage)
 	case details.Group == v1alpha1.GroupName:
 		return bind(v1alpha1.RoleInspect)
 	case strings.Contains(message, `path "/api`), strings.Contains(message, `path "/openapi`), strings.Contains(message, `path "/version`):

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 )
 
 func main() {
@@ -45,7 +46,9 @@ func run(dir, output string) error {
 	for _, kind := range kinds.All() {
 		page.kind(kind)
 	}
-	page.explanation()
+	for _, review := range reviews() {
+		page.review(review.kind)
+	}
 	page.rest()
 	if page.err != nil {
 		return page.err
@@ -106,7 +109,9 @@ ClusterRole ` + "`kapi:inspect`" + ` reads everything but request traces,
 and the CRDs and APIServices that it is about. It has the label that makes
 it part of view where roles are aggregated; no controller does that in this version, so bind it by its name.
 ` + "`kapi:inspect-requests`" + ` reads request traces and asks for route explanations: they can
-show names of secrets.
+show names of secrets. ` + "`kapi:inspect-storage`" + ` looks into etcd with stored key queries,
+beside what RBAC says of the objects there; values of Secrets, and what is encrypted, are
+not shown. Neither is part of another role.
 
 | resource | kind | short names | shows |
 | --- | --- | --- | --- |
@@ -119,7 +124,9 @@ show names of secrets.
 		p.printf("| [%s](#%s) | %s | %s | %s%s |\n", kind.Resource, strings.ToLower(kind.Kind), kind.Kind,
 			strings.Join(kind.ShortNames, ", "), firstSentence(p.comment(kind.Kind)), busy)
 	}
-	p.printf("| [routeexplanations](#routeexplanation) | RouteExplanation | | %s (create only) |\n", firstSentence(p.comment("RouteExplanation")))
+	for _, review := range reviews() {
+		p.printf("| [%s](#%s) | %s | | %s (create only) |\n", review.resource, strings.ToLower(review.kind), review.kind, firstSentence(p.comment(review.kind)))
+	}
 }
 
 func (p *page) kind(kind kinds.Kind) {
@@ -141,9 +148,19 @@ func (p *page) kind(kind kinds.Kind) {
 	p.drain()
 }
 
-func (p *page) explanation() {
-	p.printf("\n## RouteExplanation\n\n%s\n", p.comment("RouteExplanation"))
-	p.fields("RouteExplanation")
+// review is a kind that is created and sent back with the answer, and no table.
+type review struct{ resource, kind string }
+
+func reviews() []review {
+	return []review{
+		{v1alpha1.ResourceRouteExplanations, "RouteExplanation"},
+		{v1alpha1.ResourceStoredKeyQueries, "StoredKeyQuery"},
+	}
+}
+
+func (p *page) review(name string) {
+	p.printf("\n## %s\n\n%s\n", name, p.comment(name))
+	p.fields(name)
 	p.drain()
 }
 

@@ -17,7 +17,7 @@ func TestNames(t *testing.T) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	names, known := map[string]string{}, map[string]bool{"RouteExplanation": true}
+	names, known := map[string]string{}, map[string]bool{"RouteExplanation": true, "StoredKeyQuery": true}
 	for _, kind := range All() {
 		known[kind.Kind] = true
 		gvks, _, err := scheme.ObjectKinds(kind.New())

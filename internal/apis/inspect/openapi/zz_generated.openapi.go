@@ -101,6 +101,11 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ServerLayerSpec{}.OpenAPIModelName():             schema_internal_apis_inspect_v1alpha1_ServerLayerSpec(ref),
 		v1alpha1.ServerLayerStatus{}.OpenAPIModelName():           schema_internal_apis_inspect_v1alpha1_ServerLayerStatus(ref),
 		v1alpha1.StatusCount{}.OpenAPIModelName():                 schema_internal_apis_inspect_v1alpha1_StatusCount(ref),
+		v1alpha1.StoredKey{}.OpenAPIModelName():                   schema_internal_apis_inspect_v1alpha1_StoredKey(ref),
+		v1alpha1.StoredKeyQuery{}.OpenAPIModelName():              schema_internal_apis_inspect_v1alpha1_StoredKeyQuery(ref),
+		v1alpha1.StoredKeyQuerySpec{}.OpenAPIModelName():          schema_internal_apis_inspect_v1alpha1_StoredKeyQuerySpec(ref),
+		v1alpha1.StoredKeyQueryStatus{}.OpenAPIModelName():        schema_internal_apis_inspect_v1alpha1_StoredKeyQueryStatus(ref),
+		v1alpha1.StoredValue{}.OpenAPIModelName():                 schema_internal_apis_inspect_v1alpha1_StoredValue(ref),
 		v1alpha1.WatchCache{}.OpenAPIModelName():                  schema_internal_apis_inspect_v1alpha1_WatchCache(ref),
 		v1.APIGroup{}.OpenAPIModelName():                          schema_pkg_apis_meta_v1_APIGroup(ref),
 		v1.APIGroupList{}.OpenAPIModelName():                      schema_pkg_apis_meta_v1_APIGroupList(ref),
@@ -5271,6 +5276,308 @@ func schema_internal_apis_inspect_v1alpha1_StatusCount(ref common.ReferenceCallb
 					},
 				},
 				Required: []string{"code", "count"},
+			},
+		},
+	}
+}
+
+func schema_internal_apis_inspect_v1alpha1_StoredKey(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StoredKey is a key, or several that begin alike.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"key": {
+						SchemaProps: spec.SchemaProps{
+							Description: "key is the whole key; of several, what they begin with, up to and with the delimiter.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"keys": {
+						SchemaProps: spec.SchemaProps{
+							Description: "keys is how many keys begin so; 0 for a key itself.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"bytes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "bytes is the size of the value, or of all values that begin so, in bytes. It is -1, not known, behind the first 20,000 keys or 64 MiB of one query, and for more keys than are left of that: values have to be read to be measured.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"createRevision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "createRevision is the store's revision at which the key was created. Like the three below, it is 0 for several keys.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"modRevision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "modRevision is the store's revision of the last change: the object's resourceVersion.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"version": {
+						SchemaProps: spec.SchemaProps{
+							Description: "version is the number of changes since the key was created, with that.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"lease": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lease is the lease that the key ends with; 0 is none, or not known where bytes is not.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"key", "bytes"},
+			},
+		},
+	}
+}
+
+func schema_internal_apis_inspect_v1alpha1_StoredKeyQuery(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StoredKeyQuery looks into the store: which keys there are under a prefix, or what one key holds. Create one with the spec filled in, and the answer has the status. It only reads, nothing is stored, and it sees no key outside of the server's own prefix, nor those that --etcd-servers-overrides sends to another etcd. It is not for programs that work with objects, which is what the API is for: it shows what etcd itself holds.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"serverID": {
+						SchemaProps: spec.SchemaProps{
+							Description: "serverID is the identity of the API server that answers.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Description: "spec is what is asked.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.StoredKeyQuerySpec{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is the answer.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.StoredKeyQueryStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"spec"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.StoredKeyQuerySpec{}.OpenAPIModelName(), v1alpha1.StoredKeyQueryStatus{}.OpenAPIModelName(), v1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_internal_apis_inspect_v1alpha1_StoredKeyQuerySpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StoredKeyQuerySpec is what is asked: either prefix or key is set. Without both, the server's own prefix is looked under.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"prefix": {
+						SchemaProps: spec.SchemaProps{
+							Description: "prefix asks for the keys that begin so (\"/registry/pods/\"), all of them below the server's own prefix (--etcd-prefix); empty is that prefix.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"delimiter": {
+						SchemaProps: spec.SchemaProps{
+							Description: "delimiter folds keys that have it after the prefix into one entry that ends in it, as a directory does its files; usually \"/\". Empty lists keys one by one.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Description: "after continues a list behind this key, or behind all keys that are folded into it: the last entry of the answer before.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"limit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "limit is how many entries are returned at most: 1 to 1000, 0 is 500.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"key": {
+						SchemaProps: spec.SchemaProps{
+							Description: "key asks for one key with its value.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_internal_apis_inspect_v1alpha1_StoredKeyQueryStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StoredKeyQueryStatus is the answer.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"prefix": {
+						SchemaProps: spec.SchemaProps{
+							Description: "prefix is what was looked under; empty if one key was asked for.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "revision is the store's revision that the whole answer is of.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"keys": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "keys are in the order of their bytes; of one key that was asked for, that key. Keys that are no UTF-8 are left out: the API server writes none.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1alpha1.StoredKey{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"more": {
+						SchemaProps: spec.SchemaProps{
+							Description: "more says that there are others behind the last one: more than the limit, or than could be read in the time that a query has.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"value": {
+						SchemaProps: spec.SchemaProps{
+							Description: "value is what the one key holds.",
+							Ref:         ref(v1alpha1.StoredValue{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.StoredKey{}.OpenAPIModelName(), v1alpha1.StoredValue{}.OpenAPIModelName()},
+	}
+}
+
+func schema_internal_apis_inspect_v1alpha1_StoredValue(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StoredValue is what a key holds.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"encoding": {
+						SchemaProps: spec.SchemaProps{
+							Description: "encoding is how it is written: Protobuf, JSON, CBOR, Encrypted, or Bytes for anything else.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"bytes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "bytes is the size of the value as it is stored, in bytes.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"encryptedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "encryptedBy is what an encrypted value begins with, up to the name of the key or plugin (\"k8s:enc:aescbc:v1:key1\").",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "apiVersion is that of the value itself, which need not be one that clients see.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "kind is that of the value itself.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"json": {
+						SchemaProps: spec.SchemaProps{
+							Description: "json is the value decoded and indented, neither converted nor defaulted. Of a Secret each value of its data and annotations is replaced by its size. It is empty if the value can't be shown; withheld or error then says why.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"withheld": {
+						SchemaProps: spec.SchemaProps{
+							Description: "withheld names what was replaced or left out, and why.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"error": {
+						SchemaProps: spec.SchemaProps{
+							Description: "error is why the value could not be decoded.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"encoding", "bytes"},
 			},
 		},
 	}

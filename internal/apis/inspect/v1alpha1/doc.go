@@ -1,6 +1,7 @@
 // Package v1alpha1 holds the types of inspect.kapi.dev/v1alpha1: the inside of
 // a running API server as objects. They are cluster-scoped, read-only, and kept
-// in memory; route explanations are created and answered, never stored.
+// in memory; route explanations and stored key queries are created and answered,
+// never stored.
 //
 // The package is the one model that server, command line and console share. It
 // imports apimachinery only.

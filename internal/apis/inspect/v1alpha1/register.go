@@ -51,5 +51,6 @@ func types() []runtime.Object {
 		&EtcdMember{}, &EtcdMemberList{},
 		&Controller{}, &ControllerList{},
 		&RouteExplanation{},
+		&StoredKeyQuery{},
 	}
 }

@@ -8,6 +8,9 @@ const (
 	// RoleRequests reads request traces and asks for route explanations. They can
 	// show names of secrets, so it is part of no other role.
 	RoleRequests = "kapi:inspect-requests"
+	// RoleStorage looks at keys and values of the store, beside what RBAC says of the
+	// objects in it, so it is part of no other role.
+	RoleStorage = "kapi:inspect-storage"
 )
 
 // The resources of RoleRequests.
@@ -15,3 +18,6 @@ const (
 	ResourceRequestTraces     = "requesttraces"
 	ResourceRouteExplanations = "routeexplanations"
 )
+
+// ResourceStoredKeyQueries is the resource of RoleStorage.
+const ResourceStoredKeyQueries = "storedkeyqueries"

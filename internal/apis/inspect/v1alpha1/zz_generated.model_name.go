@@ -441,6 +441,31 @@ func (in StatusCount) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StoredKey) OpenAPIModelName() string {
+	return "dev.kapi.inspect.v1alpha1.StoredKey"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StoredKeyQuery) OpenAPIModelName() string {
+	return "dev.kapi.inspect.v1alpha1.StoredKeyQuery"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StoredKeyQuerySpec) OpenAPIModelName() string {
+	return "dev.kapi.inspect.v1alpha1.StoredKeyQuerySpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StoredKeyQueryStatus) OpenAPIModelName() string {
+	return "dev.kapi.inspect.v1alpha1.StoredKeyQueryStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StoredValue) OpenAPIModelName() string {
+	return "dev.kapi.inspect.v1alpha1.StoredValue"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in WatchCache) OpenAPIModelName() string {
 	return "dev.kapi.inspect.v1alpha1.WatchCache"
 }

@@ -176,6 +176,14 @@ func (s *Server) Explain(ctx context.Context, spec v1alpha1.RouteExplanationSpec
 	return explanation, err
 }
 
+// Stored asks which keys stand in the store, or what one of them holds.
+func (s *Server) Stored(ctx context.Context, spec v1alpha1.StoredKeyQuerySpec) (*v1alpha1.StoredKeyQuery, error) {
+	query := &v1alpha1.StoredKeyQuery{Spec: spec}
+	err := s.client.Post().Resource(v1alpha1.ResourceStoredKeyQueries).Body(query).Do(ctx).Into(query)
+	query.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("StoredKeyQuery"))
+	return query, err
+}
+
 func listOptions(query inspection.Query) metav1.ListOptions {
 	options := metav1.ListOptions{LabelSelector: query.LabelSelector, FieldSelector: query.FieldSelector}
 	if query.Name != "" {

@@ -114,6 +114,7 @@ var fixed = []string{
 var collections = []string{
 	"/api/v1/namespaces", "/api/v1/nodes", "/api/v1/pods", "/api/v1/nothings", "/apis/apps/v1/deployments", "/apis/apps/v1/nothings",
 	"/apis/apps/v9/deployments", "/apis/nobody.example/v1/things", "/apis/inspect.kapi.dev/v1alpha1/filters",
+	"/apis/inspect.kapi.dev/v1alpha1/storedkeyqueries",
 	"/apis/apiregistration.k8s.io/v1/apiservices", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
 	"/apis/rbac.authorization.k8s.io/v1/clusterroles", "/api/v1/namespaces/" + namespace + "/pods",
 	"/api/v1/namespaces/" + namespace + "/configmaps", "/apis/apps/v1/namespaces/" + namespace + "/deployments",
