@@ -19,6 +19,7 @@ var leaves = []string{
 	internal + "/datadir",
 	internal + "/version",
 	internal + "/histogram",
+	internal + "/near",
 	internal + "/apis/...",
 }
 
@@ -118,8 +119,8 @@ var rules = []rule{
 	},
 	{
 		name: "client and tui use apis only", from: []string{module + "/tui/...", internal + "/client/..."},
-		deny: []string{own}, allow: with(leaves, module+"/tui/...", internal+"/client/...", module+"/ui-assets/..."),
-		why: "both work on any API server, so they may know kapi's API types and nothing else of kapi",
+		deny: []string{own}, allow: with(leaves, module+"/tui/...", internal+"/client/...", internal+"/text", module+"/ui-assets/..."),
+		why: "both work on any API server, so they may know kapi's API types and how lines are laid out, and nothing else of kapi",
 	},
 	{
 		name: "view", from: []string{internal + "/view"},
@@ -182,7 +183,7 @@ var rules = []rule{
 		why: "it is initialised before the libraries it guards against only while it imports nothing but os",
 	},
 	{
-		name: "fault, version and histogram", from: []string{internal + "/fault", internal + "/version", internal + "/histogram"},
+		name: "fault, version, histogram and near", from: []string{internal + "/fault", internal + "/version", internal + "/histogram", internal + "/near"},
 		deny: []string{anyExternal, own},
 		why:  "everyone imports them, so they import the standard library only",
 	},
