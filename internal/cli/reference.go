@@ -13,22 +13,23 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kapi-dev/kapi/internal/fault"
+	"github.com/kapi-dev/kapi/tui"
 )
 
-//go:generate go run ../../cmd/kapi reference --man ../../docs/man --markdown ../../docs/reference/cli.md
+//go:generate go run ../../cmd/kapi reference --man ../../docs/man --markdown ../../docs/reference/cli.md --tui ../../docs/reference/tui.md --tui-settings ../../configs/tui.yaml
 
 // newReferenceCmd returns the hidden command that writes the man pages and the
 // reference from the command tree. Packagers call it, and go generate.
 func newReferenceCmd() *cobra.Command {
-	var man, markdown string
+	var man, markdown, console, sample string
 	cmd := &cobra.Command{
 		Use:    "reference",
 		Short:  "Write man pages and the command reference",
 		Hidden: true,
 		Args:   configNoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if man == "" && markdown == "" {
-				return fault.WithHint(fault.Usagef("nothing to write"), "name a directory with --man, or a file with --markdown")
+			if man == "" && markdown == "" && console == "" && sample == "" {
+				return fault.WithHint(fault.Usagef("nothing to write"), "name a directory with --man, or a file with --markdown or --tui")
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
@@ -37,13 +38,23 @@ func newReferenceCmd() *cobra.Command {
 					return fmt.Errorf("writing man pages: %w", err)
 				}
 			}
-			if markdown == "" {
-				return nil
+			for _, file := range []struct {
+				name string
+				text func() []byte
+			}{{console, tui.Reference}, {sample, tui.Sample}, {markdown, func() []byte { return reference(root) }}} {
+				if file.name == "" {
+					continue
+				}
+				if err := os.WriteFile(file.name, file.text(), 0o644); err != nil { //nolint:gosec // documents that everybody may read
+					return fmt.Errorf("writing the reference: %w", err)
+				}
 			}
-			return os.WriteFile(markdown, reference(root), 0o644) //nolint:gosec // a document that everybody may read
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&man, "man", "", "Directory for man pages.")
+	cmd.Flags().StringVar(&sample, "tui-settings", "", "File for the default settings of the terminal UI.")
+	cmd.Flags().StringVar(&console, "tui", "", "File for the keys of the terminal UI as Markdown.")
 	cmd.Flags().StringVar(&markdown, "markdown", "", "File for the reference as Markdown.")
 	return cmd
 }

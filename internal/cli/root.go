@@ -71,6 +71,7 @@ in one process, and works with every Kubernetes client.`,
 	root.AddCommand(
 		NewServeCmd(nil),
 		NewKubectlCmd(),
+		NewTUICmd(),
 		inspect.NewCmd(config.FlagErrorFunc),
 		NewKubeconfigCmd(),
 		NewConfigCmd(ConfigDeps{KubeFlags: app.KubeFlagSet}),

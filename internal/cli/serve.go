@@ -20,6 +20,7 @@ func NewServeCmd(runF func(context.Context, app.Options) error) *cobra.Command {
 		runF = app.Serve
 	}
 	kube := app.KubeFlags()
+	console := &consoleOptions{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the API server with its etcd",
@@ -47,16 +48,20 @@ A first interrupt stops in order, a second one at once.`,
 			if err != nil {
 				return err
 			}
-			return runF(cmd.Context(), app.Options{
+			options := app.Options{
 				Config:  loaded.Config,
 				Err:     cmd.ErrOrStderr(),
 				Color:   colored(cmd.ErrOrStderr()),
 				Command: invocation(),
-			})
+			}
+			if console.on {
+				return console.run(cmd, options, runF)
+			}
+			return runF(cmd.Context(), options)
 		},
 	}
 	cmd.SetFlagErrorFunc(config.FlagErrorFunc)
-	groups := config.JoinFlagSets(config.AddFlags(cmd.Flags()), config.KubeFlagSets(cmd.Flags(), kube))
+	groups := config.JoinFlagSets(config.AddFlags(cmd.Flags()), console.add(cmd.Flags()), config.KubeFlagSets(cmd.Flags(), kube))
 	width, _, err := term.TerminalSize(cmd.OutOrStdout())
 	if err != nil {
 		width = 0

@@ -53,6 +53,8 @@ type Connection struct {
 
 	// name is the context's, or the address.
 	name string
+	// overrides are what the flags said.
+	overrides clientcmd.ConfigOverrides
 	// notRunning is the way out where no server answers.
 	notRunning string
 	// ownCredentials are those of flags, not of the kubeconfig.
@@ -74,7 +76,7 @@ func (f *Flags) Connect() (*Connection, error) {
 	}
 	config.QPS = -1
 	config.UserAgent = fmt.Sprintf("kapi/%s (%s/%s)", version.Get().Version, runtime.GOOS, runtime.GOARCH)
-	return &Connection{Config: config, Source: source, name: f.name(source, config.Host), notRunning: NotRunning(source, f.DataDir),
+	return &Connection{Config: config, Source: source, name: f.name(source, config.Host), overrides: f.overrides, notRunning: NotRunning(source, f.DataDir),
 		ownCredentials: f.overrides.AuthInfo.Token != "" || f.overrides.AuthInfo.ClientCertificate != ""}, nil
 }
 
