@@ -42,8 +42,9 @@ type Options struct {
 	// Replay is shown instead of a server, under the name ReplayName.
 	Replay     *data.Replay
 	ReplayName string
-	// Record gets what happens; nil records nothing.
-	Record *data.Recorder
+	// Record is the file that gets what happens; it must not exist. Empty records
+	// nothing.
+	Record string
 	// ReadOnly refuses everything that changes the server.
 	ReadOnly bool
 	// Plain prints lines instead of drawing screens.
@@ -68,4 +69,6 @@ type Options struct {
 	Command string
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
+
+	recorder *data.Recorder
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
@@ -66,6 +67,6 @@ func (r *renewable) Send(ctx context.Context, spec v1alpha1.RouteExplanationSpec
 }
 
 // Delete implements data.Client.
-func (r *renewable) Delete(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) error {
-	return r.client().Delete(ctx, resource, namespace, name)
+func (r *renewable) Delete(ctx context.Context, resource schema.GroupVersionResource, namespace, name string, uid types.UID) error {
+	return r.client().Delete(ctx, resource, namespace, name, uid)
 }

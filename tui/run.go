@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kapi-dev/kapi/internal/fault"
+	"github.com/kapi-dev/kapi/tui/data"
 	"github.com/kapi-dev/kapi/tui/theme"
 )
 
@@ -21,22 +22,34 @@ import (
 const framesPerSecond = 20
 
 // Run shows the server until the user has enough. It returns an error of bad input
-// before anything was drawn, and afterwards one where it could not go on.
-func Run(ctx context.Context, options Options) (Outcome, error) {
+// before anything was drawn or written, and afterwards one where it could not go on.
+func Run(ctx context.Context, options Options) (outcome Outcome, err error) {
 	keys, err := newKeymap(options.Settings.Keys)
 	if err != nil {
-		return Outcome{}, err
+		return outcome, err
+	}
+	// What is wrong with a theme is said although --plain uses none.
+	_, err = theme.Load(theme.Options{Name: firstTheme(options), Dir: options.Dirs.Themes(), Glyphs: glyphs(options)})
+	if err == nil && !options.Plain {
+		err = CheckTerminal(options)
+	}
+	if err != nil {
+		return outcome, err
+	}
+	if options.Record != "" {
+		if options.recorder, err = data.CreateRecording(options.Record); err != nil {
+			return outcome, err
+		}
+		defer func() { err = errors.Join(err, options.recorder.Close()) }()
 	}
 	if options.Plain {
-		// What is wrong with a theme is said although none is used.
-		if _, err := theme.Load(theme.Options{Name: firstTheme(options), Dir: options.Dirs.Themes(), Glyphs: glyphs(options)}); err != nil {
-			return Outcome{}, err
-		}
-		return Outcome{}, runPlain(ctx, options)
+		return outcome, runPlain(ctx, options)
 	}
-	if err := CheckTerminal(options); err != nil {
-		return Outcome{}, err
-	}
+	return runScreen(ctx, options, keys)
+}
+
+// runScreen finds out what the terminal is, and runs the program on it.
+func runScreen(ctx context.Context, options Options, keys *keymap) (Outcome, error) {
 	profile := theme.DetectProfile(options.Getenv)
 	detected := theme.DetectBackground(ctx, options.In, options.Out, options.Getenv)
 	themes := func(name string) (*theme.Theme, error) {
@@ -46,8 +59,7 @@ func Run(ctx context.Context, options Options) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	model := newApp(options, keys, themes, first)
-	return runProgram(ctx, options, model, detected)
+	return runProgram(ctx, options, newApp(options, keys, themes, first), detected)
 }
 
 // CheckTerminal refuses what no screen can be drawn on; bad input.

@@ -84,7 +84,7 @@ func (a *app) try() tea.Cmd {
 
 // open connects once. It makes one request, to see what kind of server answers.
 func open(ctx context.Context, options Options, name string, now func() time.Time) (string, *session, error) {
-	hubOptions := data.HubOptions{Now: now, Interval: options.Refresh, Recorder: options.Record}
+	hubOptions := data.HubOptions{Now: now, Interval: options.Refresh, Recorder: options.recorder}
 	if options.Logs != nil {
 		hubOptions.Logs = options.Logs
 	}

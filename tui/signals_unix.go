@@ -76,7 +76,15 @@ func (w *signalWatch) suspend() tea.Msg {
 	if err := w.program.ReleaseTerminal(); err != nil {
 		return suspendedMsg{fmt.Errorf("giving the terminal back: %w", err)}
 	}
+	// The signal stops the threads one after the other, this one perhaps last: what is
+	// waited for is that they go on.
+	goOn := make(chan os.Signal, 1)
+	signal.Notify(goOn, syscall.SIGCONT)
+	defer signal.Stop(goOn)
 	err := syscall.Kill(0, syscall.SIGSTOP)
+	if err == nil {
+		<-goOn
+	}
 	if restored := w.program.RestoreTerminal(); err == nil {
 		err = restored
 	}

@@ -286,7 +286,7 @@ func (a *app) delete(s page.Subject) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(session.ctx, workTime)
 		defer cancel()
-		if err := session.client.Delete(ctx, s.Resource, s.Namespace, s.Name); err != nil {
+		if err := session.client.Delete(ctx, s.Resource, s.Namespace, s.Name, s.UID); err != nil {
 			return effectMsg(page.Effect{Toast: errorText(err), Bad: true})
 		}
 		return effectMsg(page.Effect{Toast: s.Kind + " " + s.Name + " is deleted"})

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,7 +85,7 @@ given. The key ? lists all keys.`,
 	return cmd
 }
 
-func (o *tuiOptions) run(cmd *cobra.Command, args []string) (err error) {
+func (o *tuiOptions) run(cmd *cobra.Command, args []string) error {
 	options, err := o.options(cmd, args)
 	if err != nil {
 		return err
@@ -96,12 +95,6 @@ func (o *tuiOptions) run(cmd *cobra.Command, args []string) (err error) {
 		if _, err := options.Connect(""); err != nil {
 			return err
 		}
-	}
-	if o.record != "" {
-		if options.Record, err = data.CreateRecording(o.record); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, options.Record.Close()) }()
 	}
 	_, err = tui.Run(cmd.Context(), options)
 	return err
@@ -132,7 +125,7 @@ func (o *tuiOptions) options(cmd *cobra.Command, args []string) (tui.Options, er
 	if cmd.Flags().Changed("read-only") && !o.readOnly {
 		return options, fault.WithHint(fault.Usagef("--read-only=false allows nothing by itself"), "use --allow-changes")
 	}
-	options.Plain = o.plain
+	options.Plain, options.Record = o.plain, o.record
 	options.Connect, options.Contexts = o.target, o.connect.Contexts
 	if o.replay != "" {
 		if options.Replay, err = data.OpenReplay(o.replay); err != nil {

@@ -27,7 +27,7 @@ func RESTConfig(s Source, overrides *clientcmd.ConfigOverrides) (*rest.Config, e
 	rules := &clientcmd.ClientConfigLoadingRules{Precedence: s.Paths}
 	config, err := rules.Load()
 	if err != nil {
-		return nil, fault.WithHint(fmt.Errorf("reading kubeconfig %s: %w", s, err), "repair the file, or name another one with --kubeconfig")
+		return nil, fault.WithHint(fault.Usagef("reading kubeconfig %s: %w", s, err), "repair the file, or name another one with --kubeconfig")
 	}
 	context, err := chooseContext(s, config, overrides)
 	if err != nil {

@@ -54,7 +54,7 @@ func TestRESTConfig(t *testing.T) {
 		{name: "current context gone", paths: []string{dangling}, wantErr: `"gone"`, hint: "broken, one, two"},
 		{name: "empty", paths: []string{empty}, wantErr: empty, hint: "none"},
 		{name: "context of no cluster", paths: []string{first}, context: "broken", wantErr: `"broken"`, hint: "one"},
-		{name: "not to be parsed", paths: []string{broken}, wantErr: broken, hint: "repair"},
+		{name: "not to be parsed", paths: []string{broken}, wantErr: broken, hint: "repair", usage: true},
 		{name: "a path that is gone", paths: []string{tmp + "/gone"}, wantErr: tmp + "/gone", hint: "none"},
 	}
 	for _, tt := range tests {

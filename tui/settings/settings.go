@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/kapi-dev/kapi/internal/fault"
+	"github.com/kapi-dev/kapi/internal/near"
 )
 
 // Settings are those of the user's file, tui.yaml.
@@ -81,6 +83,10 @@ func Load(file string) (Settings, error) {
 		return s, fault.Usagef("reading the settings: %w", err)
 	}
 	if err := yaml.UnmarshalStrict(raw, &s); err != nil {
+		if _, after, ok := strings.Cut(err.Error(), `unknown field "`); ok {
+			name, _, _ := strings.Cut(after, `"`)
+			return s, fault.WithHint(fault.Usagef("settings %s: there is no key %q", file, name), "%s", near.Hint(name, []string{"theme", "glyphs", "refresh", "mouse", "keys"}))
+		}
 		return s, fault.WithHint(fault.Usagef("settings %s: %w", file, err), "keys are theme, glyphs, refresh, mouse and keys; docs/tui.md explains them")
 	}
 	if s.Refresh != "" {

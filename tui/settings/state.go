@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -66,8 +67,10 @@ func (s *State) Save() error {
 	return nil
 }
 
-// Remember keeps the settings of a page.
+// Remember keeps the settings of a page, those that are set.
 func (s *State) Remember(name string, memory map[string]string) {
+	memory = maps.Clone(memory)
+	maps.DeleteFunc(memory, func(_, value string) bool { return value == "" })
 	if len(memory) == 0 {
 		delete(s.Pages, name)
 		return
