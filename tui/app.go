@@ -59,6 +59,8 @@ type app struct {
 	}
 	// outcome is what quitting decided.
 	outcome Outcome
+	// recording is why the recording has ended, once that was said.
+	recording error
 	// stopProcess gives the terminal back and stops the process until it goes on.
 	stopProcess func() tea.Msg
 	clipboard   clipboard
@@ -190,8 +192,12 @@ func (a *app) update(message tea.Msg) tea.Cmd {
 	return nil
 }
 
-// ticked redraws for the sake of ages, if there is something to see.
+// ticked redraws for the sake of ages, and says once that a recording has ended.
 func (a *app) ticked() tea.Cmd {
+	if err := a.options.recorder.Err(); err != nil && a.recording == nil {
+		a.recording = err
+		return tea.Batch(tick(), a.toast(true, "nothing is recorded any more: "+err.Error()))
+	}
 	return tick()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/aymanbagabas/go-osc52/v2"
 	tea "github.com/charmbracelet/bubbletea"
 
+	ktext "github.com/kapi-dev/kapi/internal/text"
 	"github.com/kapi-dev/kapi/tui/page"
 )
 
@@ -56,8 +57,19 @@ const (
 	longestOSC52  = 74_994
 )
 
+// harmless replaces what would steer a terminal when it is pasted: a name can hold
+// the end of a bracketed paste, and a command after it.
+func harmless(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = ktext.Clean(strings.ReplaceAll(line, "\t", "    "))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // put puts a text there and says where that was.
 func (c clipboard) put(ctx context.Context, text string) (where string, err error) {
+	text = harmless(text)
 	remote := c.getenv("SSH_CONNECTION") != "" || c.getenv("SSH_TTY") != "" // its desktop is another machine's
 	for _, native := range nativeClipboards {
 		if remote || native.system != "" && native.system != runtime.GOOS || native.variable != "" && c.getenv(native.variable) == "" {

@@ -152,10 +152,30 @@ func (a *app) show() {
 
 // shown is the frame that is to be seen: the newest, or one of the past.
 func (a *app) shown() data.Frame {
-	if !a.travel.IsZero() && a.session != nil {
-		return a.session.hub.At(a.travel)
+	if a.travel.IsZero() || a.session == nil {
+		return a.frame
 	}
-	return a.frame
+	frame := a.session.hub.At(a.travel)
+	if frame.Against != nil && !a.knows(*frame.Against) {
+		frame.Against = nil // everything would be new
+	}
+	return frame
+}
+
+// knows tells whether a frame of the past has what the page shows: feeds are
+// followed while somebody looks.
+func (a *app) knows(frame data.Frame) bool {
+	v := a.top()
+	if v == nil || v.page == nil || v.err != nil {
+		return false
+	}
+	var needs []data.Key
+	a.guard(v, func() { needs = v.page.Needs() })
+	if len(needs) == 0 {
+		return true
+	}
+	view := frame.View(needs[0])
+	return view.State != data.Loading || len(view.Objects) > 0
 }
 
 // guard calls into a page. A panic there is the end of that page, not of the program.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -101,8 +102,7 @@ func (p *plainPrinter) run(ctx context.Context) error {
 		if p.waiting(v) {
 			continue
 		}
-		// Where it can't be said any more, whoever read it has gone.
-		if p.say(frame, p.lines(v, frame)) != nil || p.over() {
+		if !p.say(frame, p.lines(v, frame)) || p.over() {
 			return nil
 		}
 	}
@@ -168,8 +168,9 @@ var figures = regexp.MustCompile(`<?\d[\d.,:]*(Ki|Mi|Gi|Ti|µs|us|ms|s|m|h|d|y|%
 // gist is a line without its figures and without its alignment.
 func gist(line string) string { return figures.ReplaceAllString(line, "#") }
 
-// say prints all lines at first, later those that say something new.
-func (p *plainPrinter) say(frame data.Frame, lines []string) error {
+// say prints all lines at first, later those that say something new; false where
+// whoever read them has gone.
+func (p *plainPrinter) say(frame data.Frame, lines []string) bool {
 	now := map[string]int{}
 	var fresh []string
 	for _, line := range lines {
@@ -185,7 +186,7 @@ func (p *plainPrinter) say(frame data.Frame, lines []string) error {
 		fmt.Fprintf(p.out, "%s, %s\n", p.app.title(p.app.top()), kit.StateMark(p.paper.Glyphs, state).Text)
 		fresh = lines
 	case len(fresh) == 0 && state == p.state:
-		return nil
+		return true
 	default:
 		fmt.Fprintf(p.out, "\n%s, %s\n", frame.Now.Format(time.TimeOnly), kit.StateMark(p.paper.Glyphs, state).Text)
 		if err := frame.Err; err != nil {
@@ -196,18 +197,27 @@ func (p *plainPrinter) say(frame data.Frame, lines []string) error {
 		fmt.Fprintln(p.out, line)
 	}
 	p.said, p.state, p.any = now, state, true
-	return p.out.Flush()
+	return p.out.Flush() == nil
 }
 
 // ParsePlace reads where to begin, as it is typed after `kapi tui`: PAGE[/NAME], or
-// a resource of the server.
-func ParsePlace(text string) (page.Location, error) {
+// a resource of the server, which may be in a namespace.
+func ParsePlace(text, namespace string) (page.Location, error) {
 	at, err := page.Parse(text)
 	if err != nil || at.Page == "" {
 		return page.Location{}, fault.WithHint(fault.Usagef("%q is no page", text), "%s", pageNames())
 	}
-	if entry, ok := pages.ByName(at.Page); ok {
+	entry, isPage := pages.ByName(at.Page)
+	switch {
+	case isPage && namespace != "":
+		return page.Location{}, fault.Usagef("page %s has no namespaces: --namespace=%s is for resources of the server", entry.Name, namespace)
+	case isPage:
 		at.Page = entry.Name
+	case namespace != "":
+		if at.Query == nil {
+			at.Query = url.Values{}
+		}
+		at.Query.Set("namespace", namespace)
 	}
 	return at, nil
 }

@@ -149,6 +149,9 @@ func (a *app) status() string {
 // headRight is the right end of the head: what may be done, which server, how fresh.
 func (a *app) headRight(paper ink.Paper) ink.Line {
 	var line ink.Line
+	if a.options.recorder != nil && a.options.recorder.Err() == nil {
+		line = append(line, ink.T(ink.Bad, paper.Glyphs.Running+" rec"), ink.T(ink.Text, "  "))
+	}
 	if !a.options.ReadOnly && paper.Width >= compactWidth {
 		line = append(line, ink.T(ink.Warning, "changes allowed"), ink.T(ink.Text, "  "))
 	}

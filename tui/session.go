@@ -133,16 +133,16 @@ func start(target Target, client data.Client, options data.HubOptions) *session 
 	return &session{target: target, client: client, hub: data.NewHub(options), ctx: ctx, cancel: cancel}
 }
 
-// base are the feeds that are followed whatever page is seen: what the head of the
-// screen and the rates need, and of a kapi what changes seldom and is looked for in
-// the past. Everything else is followed while a page shows it, since each costs the
-// server something.
+// base are the feeds that are followed whatever page is seen: of a kapi what changes
+// seldom and is looked for in the past. Everything else is followed while a page
+// shows it, since each costs the server, and this program, something: the counters of
+// the filters change with every request.
 func base(kind inspection.Type) []data.Key {
-	keys := []data.Key{data.Of("filters"), data.Of("serverlayers")}
 	if kind != inspection.Kapi {
-		return keys
+		return nil
 	}
-	for _, resource := range []string{"poststarthooks", "healthchecks", "etcdmembers", "conditiontransitions", "apiserviceprobes"} {
+	var keys []data.Key
+	for _, resource := range []string{"poststarthooks", "healthchecks", "conditiontransitions", "apiserviceprobes"} {
 		keys = append(keys, data.Of(resource))
 	}
 	return append(keys, data.APIServices)

@@ -37,6 +37,9 @@ func catchStderr(w io.Writer) (*caughtStderr, error) {
 		return nil, fmt.Errorf("catching standard error: %w", err)
 	}
 	c.write = write
+	// What the runtime says when it dies may be more than a pipe holds, and nobody reads
+	// then: better lost than a process that can't end.
+	_ = unix.SetNonblock(unix.Stderr, true)
 	_ = debug.SetCrashOutput(c.original, debug.CrashOptions{}) // without it such words are in the log only
 	c.group.Go(func() {
 		_, _ = io.Copy(w, read) // it ends when restore closes the other end

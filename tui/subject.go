@@ -137,9 +137,9 @@ func (a *app) openCopyAs() tea.Cmd {
 func (a *app) addressed(line string) string {
 	var flags strings.Builder
 	for _, flag := range a.session.target.Flags {
-		flags.WriteString(" " + quote(flag))
+		flags.WriteString(" " + page.Quote(flag))
 	}
-	for _, command := range []string{"kubectl", a.options.Command + " inspect", "kapi inspect"} {
+	for _, command := range []string{"kubectl", "(kubectl", a.options.Command + " inspect", "kapi inspect"} {
 		if rest, ok := strings.CutPrefix(line, command+" "); ok {
 			return command + flags.String() + " " + rest
 		}
@@ -167,8 +167,8 @@ func (a *app) linesOf(s page.Subject) []string {
 	}
 	if s.Inspect != "" {
 		if kind, ok := kinds.ByName(s.Inspect); ok {
-			add(" inspect ", fmt.Sprintf("%s inspect %s %s", a.options.Command, kind.Singular, quote(s.Name)))
-			add("kubectl get", fmt.Sprintf("kubectl get %s.%s %s -o yaml", kind.Resource, v1alpha1.GroupName, quote(s.Name)))
+			add(" inspect ", fmt.Sprintf("%s inspect %s %s", a.options.Command, kind.Singular, page.Quote(s.Name)))
+			add("kubectl get", fmt.Sprintf("kubectl get %s.%s %s -o yaml", kind.Resource, v1alpha1.GroupName, page.Quote(s.Name)))
 			if s.Path == "" {
 				s.Path = "/apis/" + v1alpha1.SchemeGroupVersion.String() + "/" + kind.Resource + "/" + s.Name
 			}
@@ -177,15 +177,15 @@ func (a *app) linesOf(s page.Subject) []string {
 	if s.Resource.Resource != "" {
 		namespace := ""
 		if s.Namespace != "" {
-			namespace = " -n " + quote(s.Namespace)
+			namespace = " -n " + page.Quote(s.Namespace)
 		}
-		add("kubectl get", fmt.Sprintf("kubectl get %s %s%s -o yaml", strings.TrimSuffix(s.Resource.Resource+"."+s.Resource.Group, "."), quote(s.Name), namespace))
+		add("kubectl get", fmt.Sprintf("kubectl get %s%s -o yaml", page.Quote(strings.TrimSuffix(s.Resource.Resource+"."+s.Resource.Group, ".")+"/"+s.Name), namespace))
 		if s.Path == "" {
 			s.Path = objectPath(s)
 		}
 	}
 	if s.Path != "" {
-		add("--raw", "kubectl get --raw "+quote(s.Path))
+		add("--raw", "kubectl get --raw "+page.Quote(s.Path))
 		add("curl ", a.curl(s.Path))
 	}
 	if line := a.etcdctl(s); line != "" {
@@ -211,18 +211,18 @@ func objectPath(s page.Subject) string {
 func (a *app) curl(path string) string {
 	config := a.session.target.Config
 	if config == nil || config.CertFile == "" || config.KeyFile == "" {
-		return "kubectl proxy --port 8001 & sleep 1; curl -s " + quote("http://127.0.0.1:8001"+path)
+		return "(kubectl proxy --port 8001 & sleep 1; curl -s " + page.Quote("http://127.0.0.1:8001"+path) + "; kill $!)"
 	}
 	line := "curl -s"
 	if config.CAFile != "" {
-		line += " --cacert " + quote(config.CAFile)
+		line += " --cacert " + page.Quote(config.CAFile)
 	}
-	line += " --cert " + quote(config.CertFile) + " --key " + quote(config.KeyFile)
+	line += " --cert " + page.Quote(config.CertFile) + " --key " + page.Quote(config.KeyFile)
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return line + " " + quote(config.Host+path)
+		return line + " " + page.Quote(config.Host+path)
 	}
-	return line + " " + quote(strings.TrimSuffix(base.String(), "/")+path)
+	return line + " " + page.Quote(strings.TrimSuffix(base.String(), "/")+path)
 }
 
 // etcdctl is a line for etcdctl, where the key and the endpoint are known.
@@ -240,20 +240,9 @@ func (a *app) etcdctl(s page.Subject) string {
 	}
 	line := "etcdctl"
 	if members := data.Objects[*v1alpha1.EtcdMember](a.frame, data.Of("etcdmembers")); len(members) > 0 && members[0].Spec.Endpoint != "" {
-		line += " --endpoints " + quote(members[0].Spec.Endpoint)
+		line += " --endpoints " + page.Quote(members[0].Spec.Endpoint)
 	}
-	return line + " get " + quote(stored.Join(prefix, s.Namespace, s.Name))
-}
-
-// quote writes a word as a shell reads it.
-func quote(word string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return line + " get " + page.Quote(stored.Join(prefix, s.Namespace, s.Name))
 }
 
 // askDelete asks for the name of what is selected before it is deleted.

@@ -59,8 +59,8 @@ func (a *app) earlier() tea.Cmd {
 	}
 	times := a.times()
 	i, _ := slices.BinarySearchFunc(times, from, time.Time.Compare)
-	if i == 0 {
-		return a.say("nothing is known of before that")
+	if i == 0 || !a.knows(a.session.hub.At(times[i-1])) {
+		return a.say("nothing is known of this page before that")
 	}
 	a.travel = times[i-1]
 	a.show()

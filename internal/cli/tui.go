@@ -21,6 +21,7 @@ import (
 type tuiOptions struct {
 	connect      connect.Flags
 	look         lookOptions
+	namespace    string
 	plain        bool
 	readOnly     bool
 	allowChanges bool
@@ -67,6 +68,7 @@ given. The key ? lists all keys.`,
 	}
 	flags := cmd.Flags()
 	o.connect.Add(flags)
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "Namespace, where the page is a resource of the server.")
 	flags.StringVar(&o.look.theme, "theme", "", "Theme: auto, dark, light, high-contrast, ansi16, mono, one of yours, or a `file`.")
 	flags.DurationVar(&o.look.refresh, "refresh", 200*time.Millisecond, "Least time between two updates of the screen.")
 	flags.BoolVar(&o.look.noMouse, "no-mouse", false, "Leave the mouse to the terminal.")
@@ -117,9 +119,11 @@ func (o *tuiOptions) options(cmd *cobra.Command, args []string) (tui.Options, er
 		return options, err
 	}
 	if len(args) == 1 {
-		if options.Start, err = tui.ParsePlace(args[0]); err != nil {
+		if options.Start, err = tui.ParsePlace(args[0], o.namespace); err != nil {
 			return options, err
 		}
+	} else if o.namespace != "" {
+		return options, fault.WithHint(fault.Usagef("--namespace=%s without a resource", o.namespace), "name one: %s pods -n %s", cmd.CommandPath(), o.namespace)
 	}
 	options.ReadOnly = !o.allowChanges && o.readOnly
 	if cmd.Flags().Changed("read-only") && !o.readOnly {

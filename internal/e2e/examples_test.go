@@ -167,6 +167,10 @@ func runExample(t *testing.T, server *kapitest.Server, dir, line string) {
 		t.Fatal(err)
 	}
 	cmd.Env = append(cmd.Env, "HOME="+home)
+	if strings.HasPrefix(line, "kapi tui") && !strings.Contains(line, "--plain") {
+		screenExample(t, cmd, line)
+		return
+	}
 	if strings.Contains(line, "kapi serve") {
 		serveExample(t, cmd, line)
 		return

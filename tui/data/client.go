@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
@@ -31,8 +32,9 @@ type Client interface {
 	// Send really sends a request that only reads (get, list, watch for a moment), and
 	// returns its trace; of a server that keeps none, what was seen from here.
 	Send(ctx context.Context, spec v1alpha1.RouteExplanationSpec) (*v1alpha1.RequestTrace, error)
-	// Delete deletes an object. It is refused where nothing may be changed.
-	Delete(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) error
+	// Delete deletes the object that has a UID; an empty one is any of that name. It is
+	// refused where nothing may be changed.
+	Delete(ctx context.Context, resource schema.GroupVersionResource, namespace, name string, uid types.UID) error
 }
 
 // Resource is a resource in discovery.

@@ -19,6 +19,9 @@ import (
 const (
 	// refusedAgain is when something is asked for again that was forbidden, or is not there.
 	refusedAgain = 30 * time.Second
+	// allowedAgain is when what was forbidden is asked for again once something else
+	// that was is allowed.
+	allowedAgain = 5 * time.Second
 	// missingAgain is the same for one object, which may be on its way.
 	missingAgain = 5 * time.Second
 	// polled is how often something is listed that can't be watched.
@@ -85,7 +88,7 @@ func unreachable(err error) bool {
 
 // playedError is a failure of a recording, as it was then.
 type playedError struct {
-	text, hint string
+	text       string
 	state      State
 	connection bool
 	after      time.Duration

@@ -26,6 +26,8 @@ type fake struct {
 	// err is what every request fails with, errs those of one feed.
 	err  error
 	errs map[Key]error
+	// aboutErr is what only the question what it is fails with.
+	aboutErr error
 	// still makes watches bad input, as recordings do.
 	watchErr error
 	about    inspection.About
@@ -54,6 +56,9 @@ func (f *fake) failing(key Key) error {
 func (f *fake) About(context.Context) (inspection.About, error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
+	if f.aboutErr != nil {
+		return inspection.About{}, f.aboutErr
+	}
 	return f.about, f.err
 }
 
@@ -180,10 +185,10 @@ func trace(n int, at time.Time, took time.Duration) *v1alpha1.RequestTrace {
 }
 
 var (
-	checksKey = Of("healthchecks")
-	podsKey   = Key{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}}
-	refusal   = fmt.Errorf("dialing: %w", syscall.ECONNREFUSED)
-	forbidden = apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "healthchecks"}, "", nil)
+	checksKey    = Of("healthchecks")
+	podsKey      = Key{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}}
+	errRefused   = fmt.Errorf("dialing: %w", syscall.ECONNREFUSED)
+	errForbidden = apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "healthchecks"}, "", nil)
 )
 
 func names(view View) []string {

@@ -21,6 +21,9 @@ const (
 	TracesKept = 5000
 	// LinesKept is how many lines of the log are.
 	LinesKept = 5000
+	// emptyWatch is the time within which a watch that ends without a word is none: what
+	// has taken the connection may have no server behind it.
+	emptyWatch = time.Second
 )
 
 // feed lists something, then reports its changes, for as long as it is wanted: a
@@ -134,13 +137,16 @@ func (f *feed) follow(ctx context.Context, source Source, version string) (after
 		case err != nil:
 			return soon, news
 		}
-		next, why := f.watch(ctx, changes, version)
+		began := time.Now()
+		next, heard, why := f.watch(ctx, changes, version)
 		changes.Stop()
 		switch {
 		case errors.Is(why, errAsked):
 			return atOnce, true
 		case why != nil:
 			return soon, news || next != version
+		case !heard && time.Since(began) < emptyWatch: // a list tells whether the server is there
+			return soon, news
 		case next != version: // it had news: nothing is wrong with it
 			version, news, pause = next, true, retry()
 			continue
@@ -156,28 +162,29 @@ var (
 	errStopped   = errors.New("nobody wants it any more")
 )
 
-// watch takes changes until they end, and returns how far it came. An error means
-// that a watch can't go on from there.
-func (f *feed) watch(ctx context.Context, changes watch.Interface, version string) (string, error) {
+// watch takes changes until they end, and returns how far it came, and whether there
+// were any; a bookmark is one. An error means that a watch can't go on from there.
+func (f *feed) watch(ctx context.Context, changes watch.Interface, version string) (_ string, heard bool, _ error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return version, errStopped
+			return version, heard, errStopped
 		case <-f.again:
-			return version, errAsked
+			return version, heard, errAsked
 		case event, open := <-changes.ResultChan():
 			if !open {
-				return version, nil
+				return version, heard, nil
 			}
+			heard = true
 			if event.Type == watch.Error {
 				if status, ok := event.Object.(*metav1.Status); ok && status.Reason == atOnceReason {
-					return version, errAsked
+					return version, heard, errAsked
 				}
-				return version, errListAgain
+				return version, heard, errListAgain
 			}
 			next, err := f.event(ctx, event)
 			if err != nil {
-				return version, err
+				return version, heard, err
 			}
 			if next != "" {
 				version = next
@@ -219,6 +226,9 @@ func (f *feed) event(ctx context.Context, event watch.Event) (version string, er
 // heard notes that the server has answered. The lock is held.
 func (f *feed) heard() {
 	f.at = f.hub.now()
+	if f.state == Forbidden {
+		f.hub.allow()
+	}
 	if f.state != Live || f.err != nil {
 		f.state, f.err, f.broken, f.retry = Live, nil, false, time.Time{}
 		f.hub.changed()
@@ -282,13 +292,34 @@ func (f *feed) failed(ctx context.Context, how failure, pause interface{ Step() 
 		f.hub.lost(f)
 		back = f.hub.returned
 	}
+	allowed := (<-chan struct{})(f.hub.allowed)
 	f.hub.lock.Unlock()
 	var due <-chan time.Time
 	if after > 0 {
 		due = time.After(after)
 	}
-	f.wait(ctx, due, back)
+	if how.state == Forbidden && after > allowedAgain {
+		f.waitAllowed(ctx, due, allowed)
+	} else {
+		f.wait(ctx, due, back)
+	}
 	return ctx.Err() == nil
+}
+
+// waitAllowed waits as wait does, but only a little longer once something else that
+// was refused is allowed: whatever was changed may concern this, too.
+func (f *feed) waitAllowed(ctx context.Context, due <-chan time.Time, allowed <-chan struct{}) {
+	early, cancel := context.WithCancel(ctx)
+	defer cancel()
+	select {
+	case <-due:
+	case <-f.again:
+	case <-ctx.Done():
+	case <-allowed:
+		sooner := time.AfterFunc(allowedAgain, cancel)
+		defer sooner.Stop()
+		f.wait(early, due, nil)
+	}
 }
 
 // wait waits until one of them, a request to list at once, or the end of ctx. It

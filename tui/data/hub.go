@@ -72,6 +72,8 @@ type Hub struct {
 	connection connection
 	// returned is closed when the server is there again.
 	returned chan struct{}
+	// allowed is closed when something that was forbidden is so no more.
+	allowed chan struct{}
 	// revision counts changes of anything; news has an element when it has changed.
 	revision uint64
 	news     chan struct{}
@@ -90,7 +92,7 @@ func NewHub(options HubOptions) *Hub {
 	h := &Hub{
 		options: options, ctx: ctx, cancel: cancel, from: options.Source,
 		feeds: map[Key]*feed{}, wanted: map[Key]bool{},
-		returned: make(chan struct{}), news: make(chan struct{}, 1),
+		returned: make(chan struct{}), allowed: make(chan struct{}), news: make(chan struct{}, 1),
 	}
 	h.connection.again = make(chan struct{}, 1)
 	h.work.Go(func() { h.connection.run(ctx, h) })

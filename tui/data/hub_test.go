@@ -63,7 +63,7 @@ func TestConnectionLost(t *testing.T) {
 		hub := NewHub(HubOptions{Source: server, Base: []Key{checksKey}, Explain: func(err error) error { return fault.WithHint(err, "start it") }})
 		defer hub.Close()
 		until(t, hub, "it is live", func(f Frame) bool { return f.View(checksKey).State == Live && f.State == Live })
-		server.fail(refusal)
+		server.fail(errRefused)
 		away := until(t, hub, "it is stale", func(f Frame) bool { return f.State == Stale && f.View(checksKey).State == Stale })
 		view := away.View(checksKey)
 		if view.State != Stale || !slices.Equal(names(view), []string{"etcd"}) || fault.Hint(view.Err) != "start it" {
@@ -99,7 +99,7 @@ func TestConnectionLost(t *testing.T) {
 func TestRefreshReconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFake()
-		server.fail(refusal)
+		server.fail(errRefused)
 		hub := NewHub(HubOptions{Source: server, Base: []Key{checksKey}})
 		defer hub.Close()
 		time.Sleep(time.Minute)
@@ -130,13 +130,13 @@ func TestStates(t *testing.T) {
 		whole State
 		again time.Duration
 	}{
-		{"forbidden", checksKey, forbidden, Forbidden, Live, 30 * time.Second},
+		{"forbidden", checksKey, errForbidden, Forbidden, Live, 30 * time.Second},
 		{"no such resource", checksKey, apierrors.NewNotFound(healthResource, ""), Absent, Live, 30 * time.Second},
 		{"no such object", Key{Resource: podsKey.Resource, Namespace: "default", Name: "a"}, apierrors.NewNotFound(healthResource, "a"), Absent, Live, 5 * time.Second},
 		{"bad input", checksKey, fault.Usagef("x.json has no healthchecks"), Absent, Live, -1},
 		{"internal error", checksKey, apierrors.NewInternalError(errors.New("no")), Failed, Live, 0},
 		{"unavailable", checksKey, apierrors.NewServiceUnavailable("starting"), Failed, Live, 0},
-		{"refused", checksKey, refusal, Stale, Stale, 0},
+		{"refused", checksKey, errRefused, Stale, Stale, 0},
 		{"timeout", checksKey, context.DeadlineExceeded, Stale, Stale, 0},
 		{"unauthorized", checksKey, apierrors.NewUnauthorized("no"), Failed, Failed, 0},
 		{"certificate", checksKey, fmt.Errorf("asking: %w", x509.UnknownAuthorityError{}), Failed, Failed, 0},
@@ -342,7 +342,8 @@ func TestIdle(t *testing.T) {
 		}
 		settled, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		for ok := true; ok; _, ok = hub.Next(settled) { // until all that rates are of is the same
+		for ok := true; ok; { // until all that rates are of is the same
+			_, ok = hub.Next(settled)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
@@ -392,7 +393,7 @@ func TestNextEnds(t *testing.T) {
 func TestCloseWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFake()
-		server.fail(refusal)
+		server.fail(errRefused)
 		hub := NewHub(HubOptions{Source: server, Base: []Key{checksKey, filtersKey, podsKey}})
 		time.Sleep(time.Minute)
 		hub.Need()
@@ -404,7 +405,7 @@ func TestCloseWhileAway(t *testing.T) {
 func TestRedial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone, next := newFake(), newFake()
-		gone.fail(refusal)
+		gone.fail(errRefused)
 		next.send(checksKey, watch.Added, check("new"))
 		calls := 0
 		hub := NewHub(HubOptions{Source: gone, Base: []Key{checksKey, filtersKey}, Redial: func(context.Context) (Source, error) {
@@ -441,7 +442,7 @@ func TestPartialList(t *testing.T) {
 type partial struct{ *fake }
 
 func (partial) List(context.Context, Key) (Listed, error) {
-	return Listed{Objects: []kinds.Object{check("a")}}, forbidden
+	return Listed{Objects: []kinds.Object{check("a")}}, errForbidden
 }
 
 // Rows of another table than that of the columns make everything be read again.

@@ -74,7 +74,8 @@ func TestMemoryIsBounded(t *testing.T) {
 				synctest.Wait()
 				if test.looking {
 					go func() {
-						for ok := true; ok; _, ok = hub.Next(t.Context()) {
+						for ok := true; ok; {
+							_, ok = hub.Next(t.Context())
 						}
 					}()
 				}

@@ -88,7 +88,7 @@ func script(server *fake) {
 	service := &apiregistrationv1.APIService{Spec: apiregistrationv1.APIServiceSpec{CABundle: []byte("hunter2")}}
 	service.Name = "v1.example.com"
 	server.send(APIServices, watch.Added, service)
-	server.set(checksKey, forbidden)
+	server.set(checksKey, errForbidden)
 	time.Sleep(2 * time.Second)
 	server.send(filtersKey, watch.Modified, filter("authentication", 1, 20))
 	for i := range 5 {
@@ -101,7 +101,7 @@ func script(server *fake) {
 	time.Sleep(time.Second)
 	server.send(podsKey, watch.Deleted, row("a", "0/1"))
 	time.Sleep(500 * time.Millisecond)
-	server.fail(refusal)
+	server.fail(errRefused)
 	time.Sleep(3 * time.Second)
 	server.fail(nil)
 	server.send(filtersKey, watch.Modified, filter("panic-recovery", 0, 7))
@@ -127,7 +127,7 @@ func record(t *testing.T) (file []byte, frames map[time.Duration]string) {
 		server := newFake()
 		recorder := NewRecorder(&out)
 		hub := NewHub(HubOptions{Source: server, Base: allKeys, Recorder: recorder, Explain: func(err error) error {
-			if errors.Is(err, forbidden) {
+			if errors.Is(err, errForbidden) {
 				return fault.WithHint(err, "bind ClusterRole kapi:inspect")
 			}
 			return err
@@ -238,7 +238,7 @@ func TestRecordingGolden(t *testing.T) {
 	line.Name = "0000000001"
 	recorder.event(at(14), Logs, watch.Added, line)
 	for _, ms := range []int{1000, 2000} {
-		recorder.state(at(ms), checksKey, Stale, fault.WithHint(refusal, "start it"), true)
+		recorder.state(at(ms), checksKey, Stale, fault.WithHint(errRefused, "start it"), true)
 	}
 	recorder.state(at(3000), podsKey, Stale, nil, false)
 	if err := recorder.Close(); err != nil {

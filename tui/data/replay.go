@@ -134,7 +134,7 @@ func (r *Replay) List(ctx context.Context, key Key) (Listed, error) {
 	if last.State == "" {
 		return listed, nil
 	}
-	after := time.Duration(never)
+	after := never
 	if come < len(lines) {
 		after = max(atOnce, lines[come].at-elapsed)
 	}

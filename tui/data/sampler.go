@@ -52,7 +52,7 @@ type counted struct {
 // take adds the sample of a frame, and tells whether it is another one than that
 // before. Where the server can't be reached nothing is known, and there is none.
 func (s *sampler) take(frame Frame) bool {
-	if frame.State != Live {
+	if frame.State != Live || frame.View(filtersKey).State != Live { // nobody looks at the counters
 		return false
 	}
 	sample := Sample{At: frame.Now}

@@ -22,7 +22,7 @@ func counters(at, came time.Time, of inspection.Type, requests, failed int64) Fr
 	layer := &v1alpha1.ServerLayer{}
 	layer.Status.Answers = []v1alpha1.StatusCount{{Code: 200, Count: 1}, {Code: 500, Count: failed}, {Code: 0, Count: failed}}
 	frame := Frame{Now: at, State: Live, About: inspection.About{Type: of}}
-	frame = frame.With(View{Key: filtersKey, At: came, Objects: objectsOf(off, outer, inner)})
+	frame = frame.With(View{Key: filtersKey, State: Live, At: came, Objects: objectsOf(off, outer, inner)})
 	return frame.With(View{Key: layersKey, At: came, Objects: objectsOf(layer)})
 }
 
@@ -106,7 +106,7 @@ func TestP99(t *testing.T) {
 		traces = append(traces, trace(i+1, begun.Add(-30*time.Second), time.Duration(i+1)*time.Millisecond))
 	}
 	frame := func(after time.Duration) Frame {
-		return Frame{Now: begun.Add(after), State: Live}.With(View{Key: tracesKey, Objects: objectsOf(traces...), Revision: uint64(len(traces))})
+		return Frame{Now: begun.Add(after), State: Live}.With(View{Key: filtersKey, State: Live}).With(View{Key: tracesKey, Objects: objectsOf(traces...), Revision: uint64(len(traces))})
 	}
 	for _, step := range []struct {
 		after time.Duration

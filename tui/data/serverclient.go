@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -181,7 +182,7 @@ func (c *serverClient) served(ctx context.Context) bool {
 		return true
 	}
 	for _, one := range known {
-		if one.Group == v1alpha1.GroupName && one.GroupVersionResource.Resource == v1alpha1.ResourceStoredKeyQueries {
+		if one.Group == v1alpha1.GroupName && one.Resource == v1alpha1.ResourceStoredKeyQueries {
 			return true
 		}
 	}
@@ -205,7 +206,7 @@ func (c *serverClient) Explain(ctx context.Context, spec v1alpha1.RouteExplanati
 }
 
 // Delete implements Client. What belongs to the object is deleted in the background.
-func (c *serverClient) Delete(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) error {
+func (c *serverClient) Delete(ctx context.Context, resource schema.GroupVersionResource, namespace, name string, uid types.UID) error {
 	switch {
 	case c.options.ReadOnly:
 		return errReadOnly(fmt.Sprintf("the deletion of %s %s", resource.GroupResource(), namespaced(namespace, name)))
@@ -213,5 +214,16 @@ func (c *serverClient) Delete(ctx context.Context, resource schema.GroupVersionR
 		return c.failed
 	}
 	propagation := metav1.DeletePropagationBackground
-	return c.explained(c.objects.Resource(resource).Namespace(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &propagation}))
+	options := metav1.DeleteOptions{PropagationPolicy: &propagation}
+	if uid != "" {
+		options.Preconditions = &metav1.Preconditions{UID: &uid}
+	}
+	objects := c.objects.Resource(resource).Namespace(namespace)
+	err := objects.Delete(ctx, name, options)
+	if uid != "" && apierrors.IsConflict(err) { // there are other conflicts, too: a namespace that is going already
+		if now, missing := objects.Get(ctx, name, metav1.GetOptions{}); missing == nil && now.GetUID() != uid {
+			return fault.WithHint(fmt.Errorf("nothing was deleted: %s %s is another object of that name now: %w", resource.GroupResource(), namespaced(namespace, name), err), "look at what it is now before you delete it")
+		}
+	}
+	return c.explained(err)
 }

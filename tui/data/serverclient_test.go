@@ -77,7 +77,7 @@ func TestResources(t *testing.T) {
 	}
 	got := make([]string, 0, len(resources))
 	for _, one := range resources {
-		got = append(got, one.GroupVersionResource.String())
+		got = append(got, one.String())
 	}
 	want := []string{"/v1, Resource=configmaps", "/v1, Resource=namespaces", "example.com/v1, Resource=widgets", "apps/v1, Resource=deployments", "example.com/v1beta1, Resource=widgets"}
 	if !slices.Equal(got, want) {
@@ -173,7 +173,7 @@ func TestSend(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	a := everything(t)
 	c := client(t, a, true)
-	if err := c.Delete(t.Context(), configMaps, "default", "a"); fault.Code(err) != fault.CodeUsage || !strings.Contains(fault.Hint(err), "--allow-changes") {
+	if err := c.Delete(t.Context(), configMaps, "default", "a", ""); fault.Code(err) != fault.CodeUsage || !strings.Contains(fault.Hint(err), "--allow-changes") {
 		t.Errorf("got %v, hint %q", err, fault.Hint(err))
 	}
 	http1, err := rest.HTTPClientFor(ReadOnly(a.config()))
@@ -242,7 +242,7 @@ func TestDelete(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
 	}})
-	if err := client(t, a, false).Delete(t.Context(), configMaps, "default", "a"); err != nil {
+	if err := client(t, a, false).Delete(t.Context(), configMaps, "default", "a", ""); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(body, `"propagationPolicy":"Background"`) {
@@ -268,7 +268,7 @@ func TestRecordingClient(t *testing.T) {
 		"stored":    func() error { _, err := c.Stored(ctx, v1alpha1.StoredKeyQuerySpec{}); return err },
 		"explain":   func() error { _, err := c.Explain(ctx, v1alpha1.RouteExplanationSpec{}); return err },
 		"send":      func() error { _, err := c.Send(ctx, v1alpha1.RouteExplanationSpec{Verb: "get", Path: "/"}); return err },
-		"delete":    func() error { return c.Delete(ctx, configMaps, "", "a") },
+		"delete":    func() error { return c.Delete(ctx, configMaps, "", "a", "") },
 	} {
 		if err := ask(); fault.Code(err) != fault.CodeUsage || !strings.Contains(err.Error(), "recording") || fault.Hint(err) == "" {
 			t.Errorf("%s: %v, hint %q", name, err, fault.Hint(err))

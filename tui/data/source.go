@@ -68,6 +68,14 @@ func (s *serverSource) About(ctx context.Context) (inspection.About, error) {
 	return s.server.About(ctx)
 }
 
+// Ping asks for the version, the smallest of all answers. A recording needs none.
+func (s *serverSource) Ping(ctx context.Context) error {
+	if s.tables == nil {
+		return s.failed
+	}
+	return s.tables.ping(ctx)
+}
+
 // List implements Source.
 func (s *serverSource) List(ctx context.Context, key Key) (Listed, error) {
 	switch {

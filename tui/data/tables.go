@@ -112,6 +112,11 @@ func (t *tables) get(ctx context.Context, key Key) (Listed, error) {
 	return Listed{Objects: []kinds.Object{object}, ResourceVersion: object.GetResourceVersion()}, nil
 }
 
+// ping reads the server's version, and nothing of what it says.
+func (t *tables) ping(ctx context.Context) error {
+	return t.client.Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error()
+}
+
 // read decodes an answer while it comes.
 func (t *tables) read(ctx context.Context, path []string, accept string, query url.Values, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)

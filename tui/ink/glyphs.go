@@ -83,9 +83,11 @@ func (g *Glyphs) Shorten(s string, width int) string {
 	if room < 3 {
 		return g.Cut(s, width, true)
 	}
-	tail := ansi.TruncateLeft(s, whole-room/3, "")
-	for Width(tail) > room/3 { // a wide letter that the cut goes through is kept
-		tail = ansi.TruncateLeft(tail, 1, "")
+	cut := whole - room/3
+	tail := ansi.TruncateLeft(s, cut, "")
+	for Width(tail) > room/3 { // a wide letter that the cut goes through is kept whole
+		cut++
+		tail = ansi.TruncateLeft(s, cut, "")
 	}
 	return ansi.Truncate(s, room-Width(tail), "") + g.Ellipsis + tail
 }

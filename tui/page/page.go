@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kapi-dev/kapi/tui/data"
 	"github.com/kapi-dev/kapi/tui/ink"
@@ -69,6 +70,9 @@ type Subject struct {
 	// Resource and Namespace are those of a real object.
 	Resource  schema.GroupVersionResource
 	Namespace string
+	// UID is that of the very object, where the page knows it: what is deleted must be
+	// what was asked about.
+	UID types.UID
 	// Object is the object where the page has it; for YAML.
 	Object any
 	// Path is that of the object in the API; empty where it has none.

@@ -86,7 +86,7 @@ func fromColors(s string) Background {
 func brightness(s string) Background {
 	space, values, _ := strings.Cut(s, ":")
 	parts := strings.Split(values, "/")
-	if !(space == "rgb" && len(parts) == 3) && !(space == "rgba" && len(parts) == 4) {
+	if (space != "rgb" || len(parts) != 3) && (space != "rgba" || len(parts) != 4) {
 		return Unknown
 	}
 	luminance := 0.0

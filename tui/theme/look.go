@@ -82,8 +82,8 @@ type palette struct {
 // without is the palette for a terminal that has no colours: what needs them looks
 // as in another one that does not.
 func (p palette) without(colorless palette) palette {
-	for token, l := range p.looks {
-		if l.colored() {
+	for token := range p.looks {
+		if p.looks[token].colored() {
 			p.looks[token] = colorless.looks[token]
 		}
 	}

@@ -38,12 +38,13 @@ func (s style) after(sequence string) style {
 	for i := 0; i < len(parameters); i++ {
 		words := strings.Split(parameters[i], ":")
 		code := number(words[0])
-		switch {
-		case code == 0:
+		switch code {
+		case 0:
 			s = style{}
-		case code == 38 || code == 48:
+		case 38, 48:
 			// Either the parts are in one parameter, with colons, or in the next ones.
-			c, used := color{}, 0
+			var c color
+			used := 0
 			if len(words) > 1 {
 				c, _ = extended(words[1:], true)
 			} else {
@@ -55,7 +56,7 @@ func (s style) after(sequence string) style {
 			} else {
 				s.bg = c
 			}
-		case code == 4:
+		case 4:
 			s.underline = len(words) == 1 || number(words[1]) != 0
 		default:
 			s = s.with(code)

@@ -269,3 +269,17 @@ func TestNoServer(t *testing.T) {
 		t.Errorf("without a server: %v, %v", objects, err)
 	}
 }
+
+func TestAlike(t *testing.T) {
+	for _, row := range []struct {
+		a, b time.Duration
+		want bool
+	}{
+		{8 * time.Microsecond, 700 * time.Microsecond, true}, {0, time.Microsecond, false}, {0, 0, true},
+		{900 * time.Microsecond, 1100 * time.Microsecond, true}, {time.Millisecond, 3 * time.Millisecond, false}, {time.Second, 1500 * time.Millisecond, true},
+	} {
+		if got := alike(row.a, row.b); got != row.want || alike(row.b, row.a) != got {
+			t.Errorf("%s and %s: %v, want %v", row.a, row.b, got, row.want)
+		}
+	}
+}

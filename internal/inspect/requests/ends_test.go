@@ -102,7 +102,7 @@ func TestTraceOfARequest(t *testing.T) {
 	if spec.Query != "limit=5&dryRun=All" {
 		t.Errorf("query is %q", spec.Query)
 	}
-	if !strings.HasPrefix(spec.UserAgent, "test/1.0 [31m") || len([]rune(spec.UserAgent)) != 120 {
+	if !strings.HasPrefix(spec.UserAgent, "test/1.0 \uFFFD[31m") || len([]rune(spec.UserAgent)) != 120 {
 		t.Errorf("user agent is %q", spec.UserAgent)
 	}
 	if spec.SourceIP != "127.0.0.1" || spec.Protocol != "HTTP/1.1" || spec.AuditID == "" || spec.Verb != "get" || spec.Method != http.MethodGet {

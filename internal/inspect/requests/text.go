@@ -19,8 +19,8 @@ func newPacker(size int) *packer {
 	return p
 }
 
-// keep copies a text, without what could disturb a terminal, and cut off after so
-// many characters.
+// keep copies a text, with a mark for each character that could disturb a terminal,
+// and cut off after so many characters.
 func (p *packer) keep(text string, most int) string {
 	text = clean(text, most)
 	if text == "" {
@@ -37,7 +37,8 @@ func isHidden(char rune) bool {
 	return unicode.IsControl(char) || unicode.Is(unicode.Cf, char) || unicode.In(char, unicode.Zl, unicode.Zp)
 }
 
-// clean removes hidden characters, and cuts a text off.
+// clean puts U+FFFD in the place of each hidden character, and cuts a text off. None
+// is dropped: a user of another name must not look like "system".
 func clean(text string, most int) string {
 	if len(text) <= most && isPlain(text) {
 		return text
@@ -49,7 +50,7 @@ func clean(text string, most int) string {
 			break
 		}
 		if isHidden(char) {
-			continue
+			char = utf8.RuneError
 		}
 		b.WriteRune(char)
 		most--

@@ -9,9 +9,10 @@ import (
 
 func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "plain": "plain", "a\x1b[31mb": "a[31mb", "line\r\nline": "lineline", "\u202eabc": "abc", "é\u200bé": "éé",
+		"": "", "plain": "plain", "a\x1b[31mb": "a\uFFFD[31mb", "a\r\nb": "a\uFFFD\uFFFDb", "\u202eabc": "\uFFFDabc", "é\u200bé": "é\uFFFDé",
+		"sys\u202etem": "sys\uFFFDtem", "a\u009b31mb": "a\uFFFD31mb", "\u2066a\u2069\u200f": "\uFFFDa\uFFFD\uFFFD",
 		"bad\xffbyte": "bad\uFFFDbyte", "seven77": "seven77", "ten characters": "ten charac", "éééééééééééé": "éééééééééé",
-		strings.Repeat("\x01", 100) + "x": "", "a\u2028b": "ab",
+		strings.Repeat("\x01", 100) + "x": strings.Repeat("\uFFFD", 10), "a\u2028b": "a\uFFFDb",
 	} {
 		if got := clean(text, 10); got != want {
 			t.Errorf("%q is cleaned to %q, want %q", text, got, want)
@@ -26,7 +27,7 @@ func TestQuery(t *testing.T) {
 		"resourceVersion=1796015132720578": "resourceVersion=1796015132720578", "limit=-1": "limit=-1",
 		"": "", "watch=1": "watch=1", "a=b": "", "limit=5&a=b&watch=true": "limit=5&watch=true",
 		"fieldManager=a%20b%26c": "fieldManager=a+b%26c", "pretty": "pretty=", "limit=%zz": "", "watch=1;x=y": "",
-		"fieldManager=%1b[0m": "fieldManager=%5B0m", many: strings.TrimSuffix(strings.Repeat("limit=1&", maxParameters), "&"),
+		"fieldManager=%1b[0m": "fieldManager=%EF%BF%BD%5B0m", many: strings.TrimSuffix(strings.Repeat("limit=1&", maxParameters), "&"),
 		"fieldManager=" + strings.Repeat("x", 1000): "fieldManager=" + strings.Repeat("x", maxParameter),
 	} {
 		p := newPacker(0)

@@ -3,6 +3,7 @@ package resources
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -48,10 +49,16 @@ type counts struct {
 // stock is what is known of the objects below one prefix.
 type stock struct {
 	objects, bytes int64 // -1: not known
-	growth         growth
-	average        float64
-	sampled        time.Time
+	// growth is that of objects, which are counted; bytes also change with the
+	// estimate of what one takes, though nobody has touched any. Each is that estimate.
+	growth  growth
+	each    float64
+	average float64
+	sampled time.Time
 }
+
+// perHour is how fast it grows, in bytes, by objects that come and go.
+func (s *stock) perHour() int64 { return int64(math.Round(s.growth.perHour() * s.each)) }
 
 // countedStock is a stock as it was at one moment.
 type countedStock struct{ objects, bytes, perHour int64 }
@@ -66,7 +73,7 @@ func (c *counts) get(ctx context.Context, prefixes map[string]schema.GroupResour
 	c.readRevision(ctx)
 	result := make(map[string]countedStock, len(c.known))
 	for prefix, s := range c.known {
-		result[prefix] = countedStock{s.objects, s.bytes, s.growth.perHour()}
+		result[prefix] = countedStock{s.objects, s.bytes, s.perHour()}
 	}
 	return result, c.revision
 }
@@ -133,7 +140,10 @@ func (c *counts) count(ctx context.Context, prefix string, s *stock, average flo
 		}
 	}
 	s.bytes = int64(float64(s.objects) * average)
-	s.growth.add(c.now(), s.bytes)
+	if average > 0 { // else there is none left, and what has gone was as large as before
+		s.each = average
+	}
+	s.growth.add(c.now(), s.objects)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -143,12 +144,17 @@ func TestForecast(t *testing.T) {
 		status = named[*v1alpha1.EtcdMember](t, r.EtcdMembers)["a"].Status
 		now.later(samplePeriod)
 	}
+	look(10) // a start fills it within its first minutes
+	look(500)
 	look(1000)
 	since := status.Conditions[0].LastTransitionTime
 	if status.NoSpaceAt != nil || status.BytesPerHour != 0 {
 		t.Errorf("after one sample: %+v", status)
 	}
 	for i := range int64(10) {
+		if status.NoSpaceAt != nil || status.BytesPerHour != 0 {
+			t.Errorf("after %d minutes: %+v", i, status)
+		}
 		look(1000 + 100*(i+1))
 	}
 	// 8,000 bytes are left, and 100 come each minute.
@@ -176,11 +182,11 @@ func TestGrowthForgets(t *testing.T) {
 		g.add(at, 1_000_000*min(i, 4*growthSamples)+10*step)
 		at = at.Add(samplePeriod)
 	}
-	if got := g.perHour(); got != 600 {
-		t.Errorf("growth is %d an hour, want 600", got)
+	if got := math.Round(g.perHour()); got != 600 {
+		t.Errorf("growth is %v an hour, want 600", got)
 	}
 	g.add(at.Add(-samplePeriod+time.Second), 1<<40) // too early
-	if got := g.perHour(); got != 600 {
-		t.Errorf("growth is %d an hour after an early sample", got)
+	if got := math.Round(g.perHour()); got != 600 {
+		t.Errorf("growth is %v an hour after an early sample", got)
 	}
 }

@@ -41,7 +41,7 @@ func (m *members) finish(object *v1alpha1.EtcdMember, alarms *clientv3.AlarmResp
 	if status.DBSize > 0 {
 		known.growth.add(m.now(), status.DBSizeInUse)
 	}
-	status.BytesPerHour = known.growth.perHour()
+	status.BytesPerHour = int64(math.Round(known.growth.perHour()))
 	status.NoSpaceAt = noSpaceAt(m.now(), status)
 	if m.config.Embedded {
 		families := m.metrics.get()

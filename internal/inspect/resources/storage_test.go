@@ -172,14 +172,35 @@ func TestGrowth(t *testing.T) {
 	r, c, prefix := custom(t, sharedEtcd.Client())
 	put(t, prefix, 0, 10, 1000)
 	size := crontabStatus(t, r).Bytes / 10
-	for i := range 5 {
+	for i := range 13 {
 		c.later(samplePeriod)
 		put(t, prefix, 10+i, 11+i, 1000)
-		crontabStatus(t, r)
+		got := crontabStatus(t, r).BytesPerHour
+		if i < 11 && got != 0 {
+			t.Errorf("growth is %d bytes an hour after %d minutes", got, i+1)
+		}
 	}
 	got, want := crontabStatus(t, r).BytesPerHour, 60*size
 	if got < want*99/100 || got > want*101/100 {
 		t.Errorf("growth is %d bytes an hour, want %d: an object a minute", got, want)
+	}
+}
+
+// What nobody has touched does not grow, although the estimate of its size changes:
+// upstream's is of other objects from minute to minute.
+func TestEstimatesDoNotGrow(t *testing.T) {
+	t.Parallel()
+	prefix, c := ownPrefix(t), newClock()
+	put(t, prefix, 0, 10, 1000)
+	counted := counts{kv: sharedEtcd.Client(), now: c.time}
+	resources := map[string]schema.GroupResource{prefix: {Resource: "crontabs"}}
+	for i := range 20 {
+		average := float64(2000 - 50*i)
+		got, _ := counted.get(t.Context(), resources, func(schema.GroupResource) float64 { return average })
+		if one := got[prefix]; one.objects != 10 || one.bytes != int64(10*average) || one.perHour != 0 {
+			t.Fatalf("after %d minutes: %+v", i, one)
+		}
+		c.later(samplePeriod)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	utilflowcontrol "k8s.io/apiserver/pkg/util/flowcontrol"
 
 	"github.com/kapi-dev/kapi/internal/inspect/store"
 )
@@ -22,8 +23,10 @@ import (
 // the events: how many were left out so far.
 const LeftOutAnnotation = "inspect.kapi.dev/left-out"
 
-// bookmarkPeriod is how often a watch that asks for bookmarks gets one.
-const bookmarkPeriod = 15 * time.Second
+// bookmarkPeriod is how often a watch that asks for bookmarks gets one. It is shorter
+// than the 10 s after which a console asks whether a server is there: one that only
+// waits must not be seen in the counters.
+const bookmarkPeriod = 8 * time.Second
 
 // Watch implements rest.Watcher.
 func (s *Storage) Watch(ctx context.Context, options *metainternalversion.ListOptions) (watch.Interface, error) {
@@ -99,6 +102,9 @@ func (w *watcher) run(ctx context.Context) {
 				return
 			}
 			due = false
+		}
+		if first { // from now on it only waits: its seats are free for others
+			utilflowcontrol.WatchInitialized(ctx)
 		}
 		if w.woken {
 			w.woken = false

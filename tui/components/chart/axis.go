@@ -66,9 +66,9 @@ func markStep(paper ink.Paper, whole time.Duration, width int) time.Duration {
 // roundSteps yields round durations: 1, 2 and 5 of each power of ten below ten
 // seconds, what clocks and calendars count in above that, and powers of ten of days.
 func roundSteps(yield func(time.Duration) bool) {
-	for unit := time.Nanosecond; unit < 10*time.Second; unit *= 10 {
-		for _, n := range []time.Duration{1, 2, 5} {
-			if !yield(n * unit) {
+	for unit := int64(1); unit < int64(10*time.Second); unit *= 10 {
+		for _, n := range []int64{1, 2, 5} {
+			if !yield(time.Duration(n * unit)) {
 				return
 			}
 		}

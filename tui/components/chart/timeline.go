@@ -2,9 +2,11 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/kapi-dev/kapi/tui/components/internal/shorten"
 	"github.com/kapi-dev/kapi/tui/ink"
 )
 
@@ -44,12 +46,13 @@ func Timeline(paper ink.Paper, stretches []Stretch, whole time.Duration, width, 
 	l := newTimelineLayout(paper, stretches, whole, width, label)
 	lines := make([]ink.Line, 0, len(stretches)+1)
 	lines = append(lines, paper.Fit(l.row(nil, nil, axisLine(paper, l.whole, l.axis), nil), width))
-	for _, s := range stretches {
+	names := l.names(stretches)
+	for i, s := range stretches {
 		cursor := ink.Line{}
 		if s.Selected {
 			cursor = ink.L(ink.Accent, paper.Glyphs.Cursor)
 		}
-		line := paper.Fit(l.row(cursor, s.Label, l.bar(s), s.Note), width)
+		line := paper.Fit(l.row(cursor, names[i], l.bar(s), s.Note), width)
 		if s.Selected {
 			line = line.Select()
 		}
@@ -107,7 +110,7 @@ func (l timelineLayout) width(line ink.Line) int {
 func (l timelineLayout) row(cursor, label, axis, note ink.Line) ink.Line {
 	line := l.paper.Fit(cursor, l.cursor)
 	if l.label > 0 {
-		line = append(append(line, l.shortened(label)...), ink.T(ink.Text, " "))
+		line = append(append(line, l.paper.Fit(label, l.label)...), ink.T(ink.Text, " "))
 	}
 	line = append(line, l.paper.Fit(axis, l.axis)...)
 	if l.note > 0 {
@@ -118,19 +121,34 @@ func (l timelineLayout) row(cursor, label, axis, note ink.Line) ink.Line {
 	return line
 }
 
-// shortened is a label in its column. Its last text is cut in the middle, since
-// names differ at their ends, if there is room enough for some of it.
-func (l timelineLayout) shortened(label ink.Line) ink.Line {
+// names are the labels of all stretches. The last texts of those that are too wide are
+// cut together, if there is room enough for some of them.
+func (l timelineLayout) names(stretches []Stretch) []ink.Line {
 	const least = 6
-	last := len(label) - 1
-	if last >= 0 && l.width(label) > l.label {
-		if room := l.label - l.width(label[:last]); room >= least {
-			short := label[last]
-			short.Text = l.paper.Glyphs.Shorten(l.paper.Clean(short.Text), room)
-			label = append(append(ink.Line{}, label[:last]...), short)
+	labels := make([]ink.Line, len(stretches))
+	byRoom := map[int][]int{}
+	for i, s := range stretches {
+		labels[i] = s.Label
+		last := len(s.Label) - 1
+		if last < 0 {
+			continue
+		}
+		if room := l.label - l.width(s.Label[:last]); room >= least {
+			byRoom[room] = append(byRoom[room], i)
 		}
 	}
-	return l.paper.Fit(label, l.label)
+	for room, same := range byRoom {
+		texts := make([]string, len(same))
+		for n, i := range same {
+			texts[n] = l.paper.Clean(labels[i][len(labels[i])-1].Text)
+		}
+		for n, text := range shorten.Together(l.paper.Glyphs, texts, room) {
+			label := slices.Clone(labels[same[n]])
+			label[len(label)-1].Text = text
+			labels[same[n]] = label
+		}
+	}
+	return labels
 }
 
 // cell is what stands in one cell of the axis.

@@ -16,13 +16,11 @@ const sideways = 8
 // line with Open is not done here: ask Selected.
 func (d *Document) Act(action page.Action) bool {
 	d.update()
-	moved := false
+	move := d.window.Scroll
 	if d.cursor {
-		moved = d.window.Move(action)
-	} else {
-		moved = d.window.Scroll(action)
+		move = d.window.Move
 	}
-	if moved {
+	if move(action) {
 		return true
 	}
 	times := max(1, action.Count)
@@ -104,11 +102,14 @@ func (d *Document) Status() string {
 		return ""
 	}
 	if d.word == "" {
-		_, to := d.window.Range()
-		if d.cursor {
-			to = d.window.Cursor() + 1
+		from, to := d.window.Range()
+		switch {
+		case d.cursor:
+			from = d.window.Cursor()
+		case to-from == len(d.visible):
+			return count(len(d.visible))
 		}
-		return fmt.Sprintf("line %d of %d", to, len(d.visible))
+		return fmt.Sprintf("line %d of %d", from+1, len(d.visible))
 	}
 	found := d.found()
 	if at, ok := slices.BinarySearch(found, d.current()); ok {

@@ -29,6 +29,9 @@ type Line struct {
 
 // Document is the state of one. The zero Document is empty and usable.
 type Document struct {
+	// Passive is a text that cannot be acted on: no cursor is drawn in it.
+	Passive bool
+
 	render Render
 	// stale says that lines are not those of render and paper.
 	stale bool
@@ -124,6 +127,7 @@ func (d *Document) survey() {
 		d.cursor = d.cursor || l.below > 0 || !l.Open.Zero()
 		d.widest = max(d.widest, l.Width())
 	}
+	d.cursor = d.cursor && !d.Passive
 }
 
 // prepare cleans lines and finds what each of them hides.

@@ -44,7 +44,7 @@ Versions +
 Service >
 `
 
-func new(render doc.Render, paper ink.Paper) *doc.Document {
+func opened(render doc.Render, paper ink.Paper) *doc.Document {
 	var d doc.Document
 	d.Set(render)
 	d.View(paper)
@@ -81,7 +81,7 @@ func TestPictures(t *testing.T) {
 			ct.Check(t, paper, lines)
 			fmt.Fprintf(&b, "# %s\n%s= %s\n\n", what, ct.Plain(paper, lines), d.Status())
 		}
-		d := new(outline(conditions), paper)
+		d := opened(outline(conditions), paper)
 		show("at first", d)
 		do(d, page.Down, page.Enter)
 		show("folded", d)
@@ -95,7 +95,7 @@ func TestPictures(t *testing.T) {
 		do(d, page.UnfoldAll)
 		show("all unfolded", d)
 
-		d = new(doc.Text("goroutine 1 [running]:\n\tmain.main()\r\n\t\t/src/日本語の/main.go:12 +0x1d, which is a long line, longer than the screen is wide\n\x1b[31mred\n"+strings.Repeat("and on\n", 20)+"the end"), paper)
+		d = opened(doc.Text("goroutine 1 [running]:\n\tmain.main()\r\n\t\t/src/日本語の/main.go:12 +0x1d, which is a long line, longer than the screen is wide\n\x1b[31mred\n"+strings.Repeat("and on\n", 20)+"the end"), paper)
 		show("text", d)
 		do(d, page.Right, page.Right, page.Down)
 		show("to the right", d)
@@ -106,7 +106,7 @@ func TestPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d = new(render, paper)
+		d = opened(render, paper)
 		show("yaml", d)
 		do(d, page.Bottom)
 		show("the end of yaml", d)
@@ -117,7 +117,7 @@ func TestPictures(t *testing.T) {
 }
 
 func TestFolding(t *testing.T) {
-	d := new(outline(conditions), ct.Paper(40, 20))
+	d := opened(outline(conditions), ct.Paper(40, 20))
 	if d.Act(page.Action{ID: page.Down, Count: 3}); at(d) != "by the controller" {
 		t.Fatalf("the cursor is on %q", at(d))
 	}
@@ -144,7 +144,7 @@ func TestFolding(t *testing.T) {
 
 func TestSetKeepsPositionFoldsAndSearch(t *testing.T) {
 	paper := ct.Paper(40, 6)
-	d := new(outline(conditions), paper)
+	d := opened(outline(conditions), paper)
 	do(d, page.Fold)            // Widgets
 	do(d, page.Down, page.Fold) // Versions
 	d.Act(page.Action{ID: page.Down, Count: 2})
@@ -175,7 +175,7 @@ func TestSetKeepsPositionFoldsAndSearch(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	paper := ct.Paper(40, 20)
-	d := new(outline(conditions), paper)
+	d := opened(outline(conditions), paper)
 	filter(t, d, "served")
 	if at(d) != "served" {
 		t.Errorf("a match in a folded part: the cursor is on %q", at(d))
@@ -211,7 +211,7 @@ func TestPlainTextScrolls(t *testing.T) {
 		fmt.Fprintf(&text, "line %d\n", i)
 	}
 	paper := ct.Paper(40, 10)
-	d := new(doc.Text(text.String()), paper)
+	d := opened(doc.Text(text.String()), paper)
 	first := func() string { return strings.TrimSpace(d.View(paper)[0].String()) }
 	if do(d, page.Down); first() != "line 1" {
 		t.Errorf("one down: %q", first())
@@ -236,7 +236,7 @@ func TestPlainTextScrolls(t *testing.T) {
 
 func TestRendersOnceForAWidth(t *testing.T) {
 	times, paper := 0, ct.Paper(40, 10)
-	d := new(func(paper ink.Paper) []doc.Line {
+	d := opened(func(paper ink.Paper) []doc.Line {
 		times++
 		return []doc.Line{{Line: ink.L(ink.Text, fmt.Sprint(paper.Width))}}
 	}, paper)
@@ -291,7 +291,7 @@ func TestRandom(t *testing.T) {
 
 func BenchmarkView(b *testing.B) {
 	paper := ct.Paper(160, 50)
-	d := new(doc.Text(strings.Repeat("a line of a long text that is read\n", 10000)), paper)
+	d := opened(doc.Text(strings.Repeat("a line of a long text that is read\n", 10000)), paper)
 	b.ReportAllocs()
 	for b.Loop() {
 		do(d, page.Down)
@@ -302,7 +302,7 @@ func BenchmarkView(b *testing.B) {
 func BenchmarkSet(b *testing.B) {
 	paper := ct.Paper(160, 50)
 	render := doc.Text(strings.Repeat("a line of a long text that is read\n", 10000))
-	d := new(render, paper)
+	d := opened(render, paper)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Set(render)

@@ -39,7 +39,7 @@ func (d *Document) viewLine(paper ink.Paper, place int) ink.Line {
 	i := d.visible[place]
 	here := place == d.window.Cursor()
 	text := d.lines[i].Line.Line
-	if d.word != "" && !(here && d.cursor) {
+	if d.word != "" && (!here || !d.cursor) {
 		text = query.MarkLine(text, []string{d.word})
 	}
 	if d.folded(i) {

@@ -206,7 +206,7 @@ func BenchmarkYAML(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		new(render, paper)
+		opened(render, paper)
 	}
 }
 

@@ -146,7 +146,7 @@ func (t *Tree) find() int {
 func (t *Tree) narrow() {
 	for i := range t.entries {
 		e := &t.entries[i]
-		e.matches = (t.query.Zero() || t.query.Match(t.queried(i))) && !(t.unhealthy && e.Severity == vtable.Healthy)
+		e.matches = (t.query.Zero() || t.query.Match(t.queried(i))) && (!t.unhealthy || e.Severity != vtable.Healthy)
 		e.leads = false
 	}
 	for i := len(t.entries) - 1; i >= 0; i-- {

@@ -32,7 +32,7 @@ func groups() []tree.Node {
 	}
 }
 
-func new(nodes []tree.Node) *tree.Tree {
+func planted(nodes []tree.Node) *tree.Tree {
 	t := tree.New(1, "NAME", "LAYER", "VERBS")
 	t.SetNodes(nodes)
 	return t
@@ -79,7 +79,7 @@ func TestPictures(t *testing.T) {
 		nodes := groups()
 		nodes[1].Children[0].Children[0].Changed = true
 		nodes[1].Children[0].Children[0].Severity = vtable.Unhealthy
-		tree := new(nodes)
+		tree := planted(nodes)
 		show("at first", tree)
 		do(tree, page.UnfoldAll, page.Down)
 		show("unfolded", tree)
@@ -109,7 +109,7 @@ func TestPictures(t *testing.T) {
 }
 
 func TestFolding(t *testing.T) {
-	tree := new(groups())
+	tree := planted(groups())
 	if got := listed(tree); got != 6 {
 		t.Errorf("%d nodes are listed at first", got)
 	}
@@ -153,7 +153,7 @@ func TestFolding(t *testing.T) {
 }
 
 func TestSetNodesKeepsCursorAndFolds(t *testing.T) {
-	tree := new(groups())
+	tree := planted(groups())
 	do(tree, page.Bottom, page.Up, page.Right, page.Right)
 	if at(tree) != "widgets.v1beta1" {
 		t.Fatalf("on %s", at(tree))
@@ -182,7 +182,7 @@ func TestSetNodesKeepsCursorAndFolds(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	tree := new(groups())
+	tree := planted(groups())
 	for text, want := range map[string]int{
 		"widgets":        5, // the two with those above them
 		"example.com/v1": 3, // versions, folded, with the group; what is below is there to unfold
@@ -212,7 +212,7 @@ func TestFilter(t *testing.T) {
 }
 
 func TestMatches(t *testing.T) {
-	tree := new(groups())
+	tree := planted(groups())
 	filter(t, tree, "widgets")
 	filter(t, tree, "")
 	do(tree, page.Top, page.NextMatch)
@@ -301,7 +301,7 @@ func many() []tree.Node {
 }
 
 func BenchmarkMove(b *testing.B) {
-	tree, paper := new(many()), ct.Paper(160, 50)
+	tree, paper := planted(many()), ct.Paper(160, 50)
 	do(tree, page.UnfoldAll)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -312,7 +312,7 @@ func BenchmarkMove(b *testing.B) {
 
 func BenchmarkSetNodes(b *testing.B) {
 	nodes := many()
-	tree, paper := new(nodes), ct.Paper(160, 50)
+	tree, paper := planted(nodes), ct.Paper(160, 50)
 	do(tree, page.UnfoldAll, page.Bottom)
 	_ = tree.Filter("resource-7")
 	b.ReportAllocs()

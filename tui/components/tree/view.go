@@ -2,6 +2,7 @@ package tree
 
 import (
 	"github.com/kapi-dev/kapi/tui/components/internal/columns"
+	"github.com/kapi-dev/kapi/tui/components/internal/shorten"
 	"github.com/kapi-dev/kapi/tui/components/query"
 	"github.com/kapi-dev/kapi/tui/ink"
 )
@@ -33,6 +34,7 @@ func (t *Tree) View(paper ink.Paper) []ink.Line {
 		}
 	}
 	widths := t.layout.Widths(shown)
+	shortenLabels(paper, labels, widths[0])
 	lines := make([]ink.Line, 0, paper.Height)
 	if body < paper.Height {
 		lines = append(lines, columns.Headings(paper, shown, widths))
@@ -43,13 +45,22 @@ func (t *Tree) View(paper ink.Paper) []ink.Line {
 	return ink.Fill(lines, paper.Height)
 }
 
-// columns are the columns for the layout: the label stays, the cells go from the right.
+// Widths of columns: a cell is cut only beyond wideCell, a label never below leastLabel,
+// or a third of the screen.
+const (
+	wideCell   = 28
+	leastLabel = 12
+)
+
+// columns are the columns for the layout: cells are figures and states, which must be
+// whole; the label gets what they leave. Where that is too little, cells go from the
+// right.
 func (t *Tree) columns(paper ink.Paper) []columns.Column {
 	all := make([]columns.Column, max(1, len(t.titles)))
 	for i, title := range t.titles {
-		all[i].Title = paper.Clean(title)
+		all[i].Title, all[i].Min = paper.Clean(title), wideCell
 	}
-	all[0].Keep, all[0].Min = true, paper.Width*3/5
+	all[0].Keep, all[0].Min = true, max(leastLabel, paper.Width/3)
 	return all
 }
 
@@ -78,6 +89,27 @@ func (t *Tree) label(paper ink.Paper, i int) ink.Line {
 	name := e.Label
 	name.Text = paper.Clean(name.Text)
 	return ink.Line{ink.T(ink.Border, stems), ink.T(ink.Muted, sign), name}
+}
+
+// shortenLabels cuts the names in labels that are too wide, those of one depth together.
+func shortenLabels(paper ink.Paper, labels []ink.Line, width int) {
+	const least = 6
+	byRoom := map[int][]int{}
+	for i, label := range labels {
+		last := len(label) - 1
+		if room := width - label[:last].Width(); room >= least {
+			byRoom[room] = append(byRoom[room], i)
+		}
+	}
+	for room, same := range byRoom {
+		names := make([]string, len(same))
+		for n, i := range same {
+			names[n] = labels[i][len(labels[i])-1].Text
+		}
+		for n, name := range shorten.Together(paper.Glyphs, names, room) {
+			labels[same[n]][len(labels[same[n]])-1].Text = name
+		}
+	}
 }
 
 // stem is the part of the tree's lines for an entry, before itself or before what is

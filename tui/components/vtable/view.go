@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kapi-dev/kapi/tui/components/internal/columns"
+	"github.com/kapi-dev/kapi/tui/components/internal/shorten"
 	"github.com/kapi-dev/kapi/tui/ink"
 )
 
@@ -35,6 +36,7 @@ func (t *Table[T]) View(paper ink.Paper) []ink.Line {
 	from, to := t.window.Range()
 	t.prepare(paper, shown, from, to)
 	widths := t.layout.Widths(shown)
+	t.shorten(paper, shown, widths)
 	lines := make([]ink.Line, 0, paper.Height)
 	if body < paper.Height {
 		lines = append(lines, columns.Headings(paper, shown, widths))
@@ -113,6 +115,23 @@ func (t *Table[T]) prepare(paper ink.Paper, shown []columns.Column, from, to int
 				t.layout.Need(i, ink.Width(span.Text))
 			}
 			t.cells = append(t.cells, span)
+		}
+	}
+}
+
+// shorten cuts the cells of columns that are cut in the middle, all of a column
+// together: rows that differ must not read the same.
+func (t *Table[T]) shorten(paper ink.Paper, shown []columns.Column, widths []int) {
+	for i, column := range shown {
+		if !column.Middle || widths[i] < 0 || !t.layout.Cut(i) {
+			continue
+		}
+		texts := make([]string, 0, len(t.cells)/len(shown))
+		for at := i; at < len(t.cells); at += len(shown) {
+			texts = append(texts, t.cells[at].Text)
+		}
+		for row, text := range shorten.Together(paper.Glyphs, texts, widths[i]) {
+			t.cells[row*len(shown)+i].Text = text
 		}
 	}
 }

@@ -118,6 +118,12 @@ func (t *Table[T]) SetRows(rows []T, marked func(row T) bool) {
 // Rows are all rows, in the order in which they were set.
 func (t *Table[T]) Rows() []T { return t.rows }
 
+// Visible are the places of the list on the screen, from until before to, of count.
+func (t *Table[T]) Visible() (from, to, count int) {
+	from, to = t.window.Range()
+	return from, to, t.window.Count()
+}
+
 // Selected is the row that the cursor is on.
 func (t *Table[T]) Selected() (T, bool) {
 	t.arrange()

@@ -21,6 +21,7 @@ func head(all []row, paper ink.Paper) []ink.Line {
 			bad++
 		case joined.Warning:
 			unsure++
+		case joined.OK:
 		}
 		refused += max(0, r.UnavailableAnswers)
 	}

@@ -222,8 +222,9 @@ func ended(f rates.Filter, _ time.Time) ink.Span {
 		return ink.T(ink.Bad, said)
 	case vtable.Unsure:
 		return ink.T(ink.Warning, said)
+	default:
+		return ink.T(ink.Text, said)
 	}
-	return ink.T(ink.Text, said)
 }
 
 // filterSeverity is unhealthy for a filter that ends requests with a fault now, and

@@ -95,8 +95,9 @@ func filterVerdict(paper ink.Paper, f rates.Filter) ink.Line {
 		return ink.Line{ink.T(ink.Bad, paper.Glyphs.Bad+" on, ends requests with a fault"), ink.T(ink.Text, said)}
 	case vtable.Unsure:
 		return ink.Line{ink.T(ink.Warning, paper.Glyphs.Warning+" on"), ink.T(ink.Text, said)}
+	default:
+		return ink.Line{ink.T(ink.Good, paper.Glyphs.Good+" on"), ink.T(ink.Text, said)}
 	}
-	return ink.Line{ink.T(ink.Good, paper.Glyphs.Good+" on"), ink.T(ink.Text, said)}
 }
 
 // endedByCode has a line for each code: how many, their share, and what it means.
@@ -104,7 +105,7 @@ func endedByCode(lines []doc.Line, paper ink.Paper, title, by string, counts []v
 	if len(counts) == 0 {
 		return lines
 	}
-	lines = trace.Section(lines, title)
+	lines = kit.Section(lines, title)
 	for _, count := range counts {
 		share := 0.0
 		if whole > 0 {
@@ -118,8 +119,8 @@ func endedByCode(lines []doc.Line, paper ink.Paper, title, by string, counts []v
 			token, sign = ink.Warning, paper.Glyphs.Warning
 		}
 		line := ink.Line{
-			ink.T(token, "  "+sign+" "+ink.Pad(trace.Code(count.Code), 26)),
-			ink.T(ink.Text, ink.PadLeft(strconv.FormatInt(count.Count, 10), 9)+"  "),
+			ink.T(ink.Text, "  "), ink.T(token, sign+" "+trace.Code(count.Code)),
+			ink.T(ink.Text, ink.Pad("", 26-ink.Width(trace.Code(count.Code)))+ink.PadLeft(strconv.FormatInt(count.Count, 10), 9)+"  "),
 		}
 		line = append(line, chart.Bar(paper, token, float64(count.Count), float64(max(1, whole)), 12)...)
 		line = append(line, ink.T(ink.Muted, " "+text.Percent(share)))
@@ -133,7 +134,7 @@ func endedByCode(lines []doc.Line, paper ink.Paper, title, by string, counts []v
 
 // requestLines are requests, each of which can be opened.
 func requestLines(lines []doc.Line, paper ink.Paper, title string, found []*v1alpha1.RequestTrace, view data.View) []doc.Line {
-	lines = trace.Section(lines, title)
+	lines = kit.Section(lines, title)
 	for _, t := range found {
 		line := append(ink.Line{ink.T(ink.Text, "  ")}, trace.LineOf(paper.Sized(paper.Width-4, paper.Height), t)...)
 		lines = append(lines, doc.Line{Level: 1, Line: line, Key: "trace " + t.Name, Open: trace.At(t), Copy: trace.ID(t)})
@@ -153,7 +154,7 @@ func ownTime(lines []doc.Line, status v1alpha1.FilterStatus) []doc.Line {
 	if status.In.Count == 0 && status.Back.Count == 0 {
 		return lines
 	}
-	lines = trace.Section(lines, "Its own work")
+	lines = kit.Section(lines, "Its own work")
 	head := ink.L(ink.Muted, "  "+ink.Pad("", 14)+ink.PadLeft("p50", 9)+ink.PadLeft("p90", 9)+ink.PadLeft("p99", 9)+ink.PadLeft("max", 9))
 	lines = append(lines, doc.Line{Level: 1, Line: head, Key: "latency"})
 	for _, way := range []struct {
@@ -178,7 +179,7 @@ func ownTime(lines []doc.Line, status v1alpha1.FilterStatus) []doc.Line {
 }
 
 func filterCounts(lines []doc.Line, paper ink.Paper, f rates.Filter) []doc.Line {
-	lines = trace.Section(lines, "Since the start")
+	lines = kit.Section(lines, "Since the start")
 	for _, count := range []struct {
 		label string
 		n     int64
@@ -211,7 +212,7 @@ func neighbours(lines []doc.Line, paper ink.Paper, f rates.Filter, all []rates.F
 			after = other.Name
 		}
 	}
-	lines = trace.Section(lines, fmt.Sprintf("Place %d of the chain", f.Spec.Order))
+	lines = kit.Section(lines, fmt.Sprintf("Place %d of the chain", f.Spec.Order))
 	for _, side := range []struct{ label, name string }{{"comes after", before}, {"comes before", after}} {
 		if side.name == "" {
 			continue

@@ -66,7 +66,7 @@ func layerRender(l rates.Layer, frame data.Frame) doc.Render {
 		lines = endedByCode(lines, paper, "Answers", l.Name, l.Status.Answers, l.Status.RequestsAnswered)
 		lines = requestLines(lines, paper, "Answers of 400 or more, failed or slow", troubled, traces)
 		lines = layerCounts(lines, paper, l)
-		lines = trace.Section(lines, fmt.Sprintf("Place %d of the layers", l.Spec.Order))
+		lines = kit.Section(lines, fmt.Sprintf("Place %d of the layers", l.Spec.Order))
 		lines = kit.Fact(lines, paper, "passes on to", ink.L(ink.Text, l.Spec.Delegate))
 		if l.Spec.Delegate != "" {
 			lines[len(lines)-1].Open = page.At("chain", layerPrefix+l.Spec.Delegate)
@@ -91,7 +91,7 @@ func layerVerdict(paper ink.Paper, l *v1alpha1.ServerLayer) doc.Line {
 }
 
 func layerCounts(lines []doc.Line, paper ink.Paper, l rates.Layer) []doc.Line {
-	lines = trace.Section(lines, "Since the start")
+	lines = kit.Section(lines, "Since the start")
 	for _, count := range []struct {
 		label string
 		n     int64
@@ -118,7 +118,7 @@ func listed(lines []doc.Line, title string, names []string) []doc.Line {
 	if len(names) == 0 {
 		return lines
 	}
-	lines = trace.Section(lines, fmt.Sprintf("%s (%d)", title, len(names)))
+	lines = kit.Section(lines, fmt.Sprintf("%s (%d)", title, len(names)))
 	lines[len(lines)-1].Folded = len(names) > 8
 	for _, name := range names {
 		lines = append(lines, doc.Line{Level: 1, Line: ink.L(ink.Text, "  "+name), Key: title + " " + name, Copy: name})

@@ -136,6 +136,7 @@ func head(rows []row, paper ink.Paper) []ink.Line {
 			bad++
 		case joined.Warning:
 			warning++
+		case joined.OK:
 		}
 		if len(r.ToMigrate) > 0 {
 			migrate++

@@ -6,10 +6,12 @@ package crds
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kapi-dev/kapi/internal/client/inspection/joined"
 	"github.com/kapi-dev/kapi/tui/components/doc"
 	"github.com/kapi-dev/kapi/tui/components/vtable"
 	"github.com/kapi-dev/kapi/tui/data"
@@ -42,7 +44,7 @@ func New(env page.Env, at page.Location) (page.Page, error) {
 			Severity: func(r row) vtable.Severity { return kit.Severity(r.State.Severity) },
 			Empty:    "There are no CustomResourceDefinitions.",
 		},
-		Subject: func(r row) page.Subject { return subject(env, r.Name, nil) },
+		Subject: func(r row) page.Subject { return subject(env, r.Name, nil, established(r.Conditions)) },
 		Open:    func(r row) page.Location { return page.At(Name, r.Name) },
 		Detail: func(r row, frame data.Frame) doc.Render {
 			if f, ok := factsOf(frame, r.Name); ok {
@@ -64,18 +66,27 @@ func needs() []data.Key {
 }
 
 // subject is a definition for copying, YAML and the like.
-func subject(env page.Env, name string, object any) page.Subject {
+// What it defines can be asked for where it is established.
+func subject(env page.Env, name string, object any, established bool) page.Subject {
 	command := cmp.Or(env.Command, "kapi")
-	return page.Subject{
+	subject := page.Subject{
 		Kind: "CustomResourceDefinition", Name: name, Resource: resource, Object: object,
 		Path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + name,
 		Commands: []string{
 			command + " inspect crds " + name,
 			command + " inspect transitions --field-selector spec.object.kind=CustomResourceDefinition,spec.object.name=" + name,
 			"kubectl get crd " + name + " -o yaml",
-			"kubectl get " + name + " -A",
 		},
 	}
+	if established {
+		subject.Commands = append(subject.Commands, "kubectl get "+name+" -A")
+	}
+	return subject
+}
+
+// established tells whether the server answers for what a definition defines.
+func established(conditions []joined.Condition) bool {
+	return slices.ContainsFunc(conditions, func(c joined.Condition) bool { return c.Type == "Established" && c.Status == "True" })
 }
 
 // requests are those to the resource of a definition in a version.

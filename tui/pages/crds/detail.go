@@ -49,8 +49,8 @@ func detail(env page.Env, name string) page.Page {
 			return f.whole
 		},
 		Subject: func(frame data.Frame) (page.Subject, bool) {
-			object, ok := data.Find[*apiextensionsv1.CustomResourceDefinition](frame, data.Definitions, name)
-			return subject(env, name, object), ok
+			f, ok := factsOf(frame, name)
+			return subject(env, name, f.object, established(f.Conditions)), ok
 		},
 		Extra: map[page.ActionID]func(data.Frame) page.Effect{
 			page.Requests: func(frame data.Frame) page.Effect {

@@ -50,8 +50,9 @@ func fresh(glyphs *ink.Glyphs, v joined.Version) ink.Span {
 		return ink.T(ink.Muted, "-")
 	case v1alpha1.DiscoveryCurrent:
 		return kit.Mark(glyphs, joined.OK, string(v.Discovery))
+	default:
+		return kit.Mark(glyphs, joined.Warning, string(v.Discovery))
 	}
-	return kit.Mark(glyphs, joined.Warning, string(v.Discovery))
 }
 
 // note says what is unusual about a version.

@@ -28,8 +28,9 @@ func labelled(label string, value ...ink.Span) ink.Line {
 
 // left are the blocks that are read first.
 func (f *facts) left(paper ink.Paper, expanded bool) []block {
+	head := f.head(paper)
 	return []block{
-		{items: f.head(paper), least: 1, rank: 0},
+		{items: head, least: len(head), rank: 0},
 		f.problems(paper, expanded),
 		{items: f.traffic(paper), least: 1, rank: 2, apart: 1},
 		f.chain(paper),
@@ -49,14 +50,18 @@ func (f *facts) right(paper ink.Paper) []block {
 // head says what the server is.
 func (f *facts) head(paper ink.Paper) []item {
 	about := f.overview.About
-	line := ink.Line{f.verdict(paper.Glyphs), ink.T(ink.Text, "  ")}
+	line := ink.Line{f.verdict(paper), ink.T(ink.Text, "  ")}
 	noun := string(about.Type)
 	if about.Type == inspection.Foreign {
 		noun = "API server"
 	}
 	said := strings.TrimSpace(noun + " " + about.KubernetesVersion)
 	if f.overview.Uptime.Duration > 0 {
-		said += ", up " + duration.HumanDuration(f.overview.Uptime.Duration)
+		up := ", up "
+		if lost(f.frame.State) {
+			up = ", was up "
+		}
+		said += up + duration.HumanDuration(f.overview.Uptime.Duration)
 	}
 	if about.Address != "" {
 		said += ", " + about.Address
@@ -67,7 +72,11 @@ func (f *facts) head(paper ink.Paper) []item {
 	if about.Type == inspection.Foreign {
 		said += ", not kapi: it shows less of itself"
 	}
-	return []item{{line: append(line, ink.T(ink.Title, said))}}
+	items := []item{{line: append(line, ink.T(ink.Title, said))}}
+	for _, cause := range kit.Lost(f.frame, paper) {
+		items = append([]item{{line: cause[1:]}}, items...) // the page indents it
+	}
+	return items
 }
 
 // traffic is how much comes and how long it takes.

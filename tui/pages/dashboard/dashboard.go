@@ -84,6 +84,7 @@ func (d *dashboard) Act(action page.Action) page.Effect {
 			return page.Effect{}
 		}
 		return page.Effect{Open: d.placed[at].open}
+	default: // there is nothing else to do here
 	}
 	return page.Effect{}
 }
@@ -141,8 +142,9 @@ func (d *dashboard) Offers(id page.ActionID) bool {
 		return d.placed[at].column != to && slices.ContainsFunc(d.placed, func(p place) bool { return p.column == to })
 	case page.Enter:
 		return d.placed[at].more || !d.placed[at].open.Zero()
+	default:
+		return false
 	}
-	return false
 }
 
 // Selected implements page.Selecter: the server as a whole.

@@ -1,17 +1,20 @@
 package dashboard
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection/joined"
 	"github.com/kapi-dev/kapi/internal/client/inspection/joined/joinedtest"
+	"github.com/kapi-dev/kapi/internal/fault"
 	"github.com/kapi-dev/kapi/tui/data"
 	"github.com/kapi-dev/kapi/tui/page"
 	"github.com/kapi-dev/kapi/tui/pages/pagestest"
@@ -116,6 +119,44 @@ func TestStale(t *testing.T) {
 	}
 	if stale := pagestest.Picture(t, open(t), frame, 80, 24); stale != live {
 		t.Errorf("stale looks like\n%s", stale)
+	}
+}
+
+// While the connection is lost nothing is said to be fine or wrong now: why, the way
+// out, and what was known last.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	frame := pagestest.Frame(t, pagestest.Kapi)
+	up := gather(frame, &cache{}).overview.Uptime
+	for _, key := range needs() {
+		view := frame.View(key)
+		view.State = data.Stale
+		frame = frame.With(view)
+	}
+	frame.State, frame.Err = data.Stale, fault.WithHint(errors.New("connection refused"), "is the server running?")
+	frame.Now = frame.Now.Add(4 * time.Minute)
+	if now := gather(frame, &cache{}).overview.Uptime; now != up {
+		t.Errorf("it is up for %s, and was for %s", now.Duration, up.Duration)
+	}
+	for _, size := range [][2]int{{80, 24}, {60, 12}, {160, 48}} {
+		got := pagestest.Picture(t, open(t), frame, size[0], size[1])
+		first, _, _ := strings.Cut(got, "\n")
+		if !strings.Contains(first, "stale") || !strings.Contains(first, "connection refused; is the server running?") || !strings.Contains(got, "unknown; 4m ago: ") {
+			t.Errorf("at %v:\n%s", size, got)
+		}
+	}
+}
+
+// Requests that show the server are no trouble of its clients.
+func TestOwnRequests(t *testing.T) {
+	t.Parallel()
+	frame := pagestest.Frame(t, pagestest.Kapi)
+	own := &v1alpha1.RequestTrace{}
+	own.Name, own.Spec.Path, own.Status.Failed = "own", "/apis/inspect.kapi.dev/v1alpha1/filters", true
+	own.Status.ReceivedAt = metav1.NewMicroTime(frame.Now)
+	frame = pagestest.Objects(frame, data.Of(partTraces), own)
+	if got := pagestest.Picture(t, open(t), frame, 160, 48); strings.Contains(got, "inspect.kapi.dev/v1alpha1/filters") || strings.Contains(got, "1 request failed") {
+		t.Errorf("it counts:\n%s", got)
 	}
 }
 

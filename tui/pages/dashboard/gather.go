@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -95,13 +96,41 @@ func gather(frame data.Frame, lines *cache) facts {
 // a question for the health is a good one.
 func news(t *v1alpha1.RequestTrace) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(t.Spec.Path, "/"), "/")
-	return trace.Refused(t) && first != "livez" && first != "readyz" && first != "healthz"
+	return trace.Refused(t) && !ours(t) && first != "livez" && first != "readyz" && first != "healthz"
+}
+
+// lost tells whether a connection is in a state in which nothing new comes.
+func lost(state data.State) bool {
+	return state == data.Stale || state == data.Failed || state == data.Forbidden
+}
+
+// heard is when the server was last heard of: now, unless the connection is lost.
+func heard(frame data.Frame) time.Time {
+	if !lost(frame.State) {
+		return frame.Now
+	}
+	var last time.Time
+	for _, key := range needs() {
+		if at := frame.View(key).At; at.After(last) {
+			last = at
+		}
+	}
+	if last.IsZero() || last.After(frame.Now) {
+		return frame.Now
+	}
+	return last
+}
+
+// ours tells whether a request is one of those that show the server, as this page
+// makes them: how they end says nothing about its clients.
+func ours(t *v1alpha1.RequestTrace) bool {
+	return strings.HasPrefix(t.Spec.Path, "/apis/"+v1alpha1.GroupName+"/") || t.Spec.Path == "/apis/"+v1alpha1.GroupName
 }
 
 // parts are what an overview is joined from.
 func parts(frame data.Frame, lines *cache) joined.OverviewParts {
 	about := frame.About
-	about.At = frame.Now
+	about.At = heard(frame)
 	p := joined.OverviewParts{
 		About:     about,
 		Layers:    objects[*v1alpha1.ServerLayer](frame, partLayers),
@@ -116,7 +145,7 @@ func parts(frame data.Frame, lines *cache) joined.OverviewParts {
 	slices.SortStableFunc(p.Filters, func(a, b *v1alpha1.Filter) int { return cmp.Compare(a.Spec.Order, b.Spec.Order) })
 	slices.SortStableFunc(p.Layers, func(a, b *v1alpha1.ServerLayer) int { return cmp.Compare(a.Spec.Order, b.Spec.Order) })
 	for _, object := range frame.View(data.Of(partTraces)).Objects {
-		if t, ok := object.(*v1alpha1.RequestTrace); ok && (t.Status.Failed || t.Status.Slow || t.Status.Code == tooMany) {
+		if t, ok := object.(*v1alpha1.RequestTrace); ok && !ours(t) && (t.Status.Failed || t.Status.Slow || t.Status.Code == tooMany) {
 			p.Traces = append(p.Traces, t)
 		}
 	}

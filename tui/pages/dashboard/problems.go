@@ -82,7 +82,8 @@ func (f *facts) problems(paper ink.Paper, expanded bool) block {
 
 // verdict counts the problems. Where nothing was seen it does not say that nothing is
 // there.
-func (f *facts) verdict(glyphs *ink.Glyphs) ink.Span {
+func (f *facts) verdict(paper ink.Paper) ink.Span {
+	glyphs := paper.Glyphs
 	var bad, warnings int
 	for _, p := range f.overview.Problems {
 		if p.Severity == joined.Bad {
@@ -97,6 +98,13 @@ func (f *facts) verdict(glyphs *ink.Glyphs) ink.Span {
 	}
 	if warnings > 0 {
 		parts = append(parts, plural(warnings, "warning"))
+	}
+	if lost(f.frame.State) {
+		was := strings.Join(parts, ", ")
+		if was == "" {
+			was = "nothing was wrong"
+		}
+		return ink.T(ink.Warning, fmt.Sprintf("%s unknown; %s ago: %s", glyphs.Unknown, kit.Ago(heard(f.frame), paper.Now), was))
 	}
 	switch reason := joined.Why(f.overview.Missing, partHealth); {
 	case len(parts) > 0:

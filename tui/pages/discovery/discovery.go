@@ -41,8 +41,9 @@ func (r row) severity() joined.Severity {
 		return joined.OK
 	case v1alpha1.DiscoveryMissing:
 		return joined.Bad
+	default:
+		return joined.Warning
 	}
-	return joined.Warning
 }
 
 func (r row) word() string {
@@ -197,13 +198,16 @@ func subject(env page.Env, d *v1alpha1.DiscoveryState) page.Subject {
 	if d.Spec.Group == "" {
 		path = "/api/" + d.Spec.Version
 	}
-	return page.Subject{
+	subject := page.Subject{
 		Kind: "group version", Name: d.Name, Inspect: "discoverystates", Object: d,
 		Path: "/apis/inspect.kapi.dev/v1alpha1/discoverystates/" + d.Name,
 		Commands: []string{
 			cmp.Or(env.Command, "kapi") + " inspect discovery " + d.Name,
 			"kubectl get --raw " + path,
-			"kubectl get --raw /openapi/v3" + path,
 		},
 	}
+	if d.Status.OpenAPIV3.Listed {
+		subject.Commands = append(subject.Commands, "kubectl get --raw /openapi/v3"+path)
+	}
+	return subject
 }

@@ -139,7 +139,7 @@ func TestBrowserStates(t *testing.T) {
 		"forbidden": {live(t), &asktest.Client{OnStored: refused(t)}, []string{"! forbidden", "kapi:inspect-storage"}},
 		"failed":    {live(t), &asktest.Client{}, []string{"error", "did not expect"}},
 		"empty":     {live(t), &asktest.Client{OnStored: store()}, []string{"no key begins with it"}},
-		"foreign":   {foreign, &asktest.Client{}, []string{"this server does not show", "etcdctl get --prefix --keys-only \"/registry/例え/\""}},
+		"foreign":   {foreign, &asktest.Client{}, []string{"this server does not show", "etcdctl get --prefix --keys-only '/registry/例え/'"}},
 		"recording": {pagestest.Frame(t, pagestest.Kapi), &asktest.Client{}, []string{"a recording has no values"}},
 	} {
 		t.Run(name, func(t *testing.T) {

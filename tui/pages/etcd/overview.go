@@ -17,6 +17,7 @@ import (
 	"github.com/kapi-dev/kapi/tui/page"
 	"github.com/kapi-dev/kapi/tui/pages/etcd/stored"
 	"github.com/kapi-dev/kapi/tui/pages/kit"
+	"github.com/kapi-dev/kapi/tui/pages/sheet"
 )
 
 // row is a resource with its share of what is stored.
@@ -29,16 +30,17 @@ type row struct {
 // newOverview is the page of the store itself: members above, resources below,
 // the largest first.
 func newOverview(filter string) page.Page {
-	return kit.NewList(kit.ListConfig[row]{
+	signs := &sheet.Signs{}
+	return sheet.NewList(signs, noNotes, kit.ListConfig[row]{
 		Title:  "etcd",
 		Needs:  []data.Key{storages, members},
 		Rows:   rows,
 		Head:   head,
 		Filter: filter,
 		Table: vtable.Config[row]{
-			Columns:  columns(),
+			Columns:  columns(signs),
 			Key:      func(r row) string { return r.Name },
-			Severity: func(r row) vtable.Severity { return severity(r) },
+			Severity: severity,
 			Sort:     "BYTES",
 			Reverse:  true,
 			Empty:    "nothing is stored",
@@ -51,6 +53,9 @@ func newOverview(filter string) page.Page {
 		},
 	})
 }
+
+// noNotes are none about single columns: those stand above the table.
+var noNotes = map[string][]string{}
 
 func rows(frame data.Frame) []row {
 	all := data.Objects[*v1alpha1.ResourceStorage](frame, storages)
@@ -90,7 +95,7 @@ func number(title string, value func(row) int64, written func(int64) string) vta
 	return c
 }
 
-func columns() []vtable.Column[row] {
+func columns(signs *sheet.Signs) []vtable.Column[row] {
 	wide := func(c vtable.Column[row]) vtable.Column[row] {
 		c.Wide = true
 		return c
@@ -99,7 +104,7 @@ func columns() []vtable.Column[row] {
 	resource.Grow, resource.Keep, resource.Middle, resource.Min = 1, true, true, 26
 	bytes := number("BYTES", func(r row) int64 { return r.Status.Bytes }, kinds.Size)
 	bytes.Keep = true
-	share := column("SHARE", func(r row) string { return bar(r.share) }, func(a, b row) int { return cmp.Compare(a.share, b.share) })
+	share := column("SHARE", func(r row) string { return bar(signs.Glyphs(), r.share) }, func(a, b row) int { return cmp.Compare(a.share, b.share) })
 	share.Keep = true
 	cache := column("CACHE", cacheState, nil)
 	cache.Cell = func(r row, _ time.Time) ink.Span { return cacheSpan(r) }
@@ -117,14 +122,13 @@ func columns() []vtable.Column[row] {
 	}
 }
 
-// bar is a share in figures and as a bar of ten cells, of signs that every
-// terminal has: a cell of a table does not know the signs of the screen.
-func bar(share float64) string {
+// bar is a share in figures and as a bar of ten cells.
+func bar(glyphs *ink.Glyphs, share float64) string {
 	if share < 0 {
 		return "?"
 	}
 	full := int(share*10 + 0.5)
-	return ink.PadLeft(text.Percent(share), 4) + " " + strings.Repeat("=", full) + strings.Repeat(" ", 10-full)
+	return ink.PadLeft(text.Percent(share), 4) + " " + strings.Repeat(glyphs.Full, full) + strings.Repeat(glyphs.Empty, 10-full)
 }
 
 func counted(n int64) string {

@@ -58,7 +58,7 @@ func render(l level, frame data.Frame) doc.Render {
 		lines = users(lines, paper, l)
 		lines = schemas(lines, l)
 		lines = traces(lines, paper, refused)
-		lines = trace.Section(lines, "Level")
+		lines = kit.Section(lines, "Level")
 		for _, fact := range []struct{ label, value string }{
 			{"seats in use", seats(l)},
 			{"nominal", nominal(l)},
@@ -98,7 +98,7 @@ func verdict(paper ink.Paper, l level) ink.Line {
 
 // users are who asks, the most first.
 func users(lines []doc.Line, paper ink.Paper, l level) []doc.Line {
-	lines = trace.Section(lines, "Who, among the requests that are kept")
+	lines = kit.Section(lines, "Who, among the requests that are kept")
 	if len(l.Status.Users) == 0 {
 		return append(lines, doc.Line{Level: 1, Key: "nobody", Line: ink.L(ink.Muted, "  nobody")})
 	}
@@ -135,7 +135,7 @@ func schemas(lines []doc.Line, l level) []doc.Line {
 	slices.SortStableFunc(flows, func(a, b v1alpha1.Flow) int {
 		return cmp.Or(cmp.Compare(b.Rejected, a.Rejected), cmp.Compare(b.Queued, a.Queued), cmp.Compare(b.Dispatched, a.Dispatched))
 	})
-	lines = trace.Section(lines, "Flow schemas that lead to it")
+	lines = kit.Section(lines, "Flow schemas that lead to it")
 	head := "  " + ink.PadLeft("running", 8) + ink.PadLeft("queued", 8) + ink.PadLeft("refused", 9) + ink.PadLeft("let run", 10)
 	lines = append(lines, doc.Line{Level: 1, Key: "schemas", Line: ink.L(ink.Muted, head)})
 	for _, f := range flows {
@@ -161,7 +161,7 @@ func traces(lines []doc.Line, paper ink.Paper, refused []*v1alpha1.RequestTrace)
 	if len(refused) == 0 {
 		return lines
 	}
-	lines = trace.Section(lines, "Requests that it refused last")
+	lines = kit.Section(lines, "Requests that it refused last")
 	for _, t := range refused {
 		line := append(ink.Line{ink.T(ink.Text, "  ")}, trace.LineOf(paper.Sized(paper.Width-4, paper.Height), t)...)
 		lines = append(lines, doc.Line{Level: 1, Line: line, Key: "trace " + t.Name, Open: trace.At(t), Copy: trace.ID(t)})

@@ -46,6 +46,7 @@ func (v *groupVersion) state() (joined.Severity, string) {
 			return joined.Warning, "stale"
 		case v1alpha1.DiscoveryMissing:
 			return joined.Warning, "missing"
+		case v1alpha1.DiscoveryCurrent:
 		}
 	}
 	if v.service != nil && v.service.State.Severity != joined.OK {

@@ -105,8 +105,8 @@ func columns(signs *sheet.Signs) []vtable.Column[row] {
 		{Title: "SINCE", Right: true, Cell: func(r row, now time.Time) ink.Span {
 			return r.gaps.Cell("Since", ink.T(ink.Text, kit.Ago(since(r.HealthCheck), now)))
 		}, Compare: func(a, b row) int { return since(b.HealthCheck).Compare(since(a.HealthCheck)) }},
-		{Title: "LAST-ERROR", Min: 16, Grow: 1, Cell: lastError},
-		{Title: "KIND", Cell: kind},
+		{Title: "LAST-ERROR", Min: 32, Grow: 1, Cell: lastError},
+		{Title: "KIND", Min: 6, Cell: kind},
 		{Title: "TOOK", Right: true, Cell: func(r row, _ time.Time) ink.Span {
 			return r.gaps.Cell("Duration", ink.T(ink.Text, kinds.Took(r.Status.Duration)))
 		}, Compare: func(a, b row) int { return cmp.Compare(a.Status.Duration.Duration, b.Status.Duration.Duration) }},

@@ -14,7 +14,6 @@ import (
 	"github.com/kapi-dev/kapi/tui/page"
 	"github.com/kapi-dev/kapi/tui/pages/hooks/start"
 	"github.com/kapi-dev/kapi/tui/pages/kit"
-	"github.com/kapi-dev/kapi/tui/pages/requests/trace"
 )
 
 func newComponent(env page.Env, name string) page.Page {
@@ -52,7 +51,7 @@ func newComponent(env page.Env, name string) page.Page {
 func (s story) component(paper ink.Paper, r start.Run) []doc.Line {
 	newest := s.starts[0]
 	lines := runVerdict(paper, r, "what waits for it does not start before it is ready")
-	lines = trace.Section(lines, fmt.Sprintf("Component of start %d", newest.Boot))
+	lines = kit.Section(lines, fmt.Sprintf("Component of start %d", newest.Boot))
 	if slices.Contains(s.path, r.Name) {
 		lines = kit.Fact(lines, paper, "critical path", ink.L(ink.Text, "it is on it: "+strings.Join(s.path, " "+paper.Glyphs.Arrow+" ")))
 	} else {
@@ -86,7 +85,7 @@ func (s story) history(lines []doc.Line, paper ink.Paper, name string) []doc.Lin
 		r, _ := one.Component(name)
 		longest = max(longest, r.Took())
 	}
-	lines = trace.Section(lines, "In all starts, the newest first")
+	lines = kit.Section(lines, "In all starts, the newest first")
 	for _, one := range s.starts {
 		r, ok := one.Component(name)
 		line := ink.Line{ink.T(ink.Muted, fmt.Sprintf("  %3d  %6s ago  ", one.Boot, kit.Ago(one.At, paper.Now)))}

@@ -15,7 +15,6 @@ import (
 	"github.com/kapi-dev/kapi/tui/page"
 	"github.com/kapi-dev/kapi/tui/pages/hooks/start"
 	"github.com/kapi-dev/kapi/tui/pages/kit"
-	"github.com/kapi-dev/kapi/tui/pages/requests/trace"
 )
 
 func newHook(env page.Env, name string) page.Page {
@@ -49,7 +48,7 @@ func newHook(env page.Env, name string) page.Page {
 func (s story) hook(paper ink.Paper, r start.Run) []doc.Line {
 	lines := runVerdict(paper, r, "the server is not ready before it ends")
 	lines = stack(lines, r)
-	lines = trace.Section(lines, "Hook")
+	lines = kit.Section(lines, "Hook")
 	lines = kit.Fact(lines, paper, "took", ink.L(ink.Text, s.rank(r)))
 	lines = s.times(lines, paper, r)
 	lines = kit.Fact(lines, paper, "layer", ink.L(ink.Text, r.Layer))
@@ -90,7 +89,7 @@ func stack(lines []doc.Line, r start.Run) []doc.Line {
 	if r.Stack == "" {
 		return lines
 	}
-	lines = trace.Section(lines, "Where it is now, innermost first")
+	lines = kit.Section(lines, "Where it is now, innermost first")
 	n := 0
 	for frame := range strings.Lines(r.Stack) {
 		frame = strings.TrimSpace(frame)
@@ -164,7 +163,7 @@ func (s story) beside(lines []doc.Line, paper ink.Paper, r start.Run) []doc.Line
 			shown = append(shown, other)
 		}
 	}
-	lines = trace.Section(lines, "Among the slowest hooks")
+	lines = kit.Section(lines, "Among the slowest hooks")
 	stretches := make([]chart.Stretch, len(shown))
 	for i, other := range shown {
 		note := ""

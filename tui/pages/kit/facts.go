@@ -58,7 +58,7 @@ func Took(d time.Duration) string { return kinds.Took(metav1.Duration{Duration: 
 func Section(lines []doc.Line, title string) []doc.Line {
 	if n := len(lines); n > 0 {
 		// A blank line that is deeper than what stands above it would fold below that.
-		lines = append(lines, doc.Line{Level: min(1, lines[n-1].Level)})
+		lines = append(lines, doc.Line{Level: min(1, lines[n-1].Level), Key: "space above " + title})
 	}
 	return append(lines, doc.Line{Line: ink.L(ink.Heading, title), Key: "section " + title})
 }

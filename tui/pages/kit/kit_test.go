@@ -246,7 +246,7 @@ func TestFacts(t *testing.T) {
 	lines = Fact(lines, paper(30, 9), "nothing", nil)
 	lines = Fact(lines, paper(40, 9), "long", ink.L(ink.Text, strings.Repeat("花子 ", 20)))
 	lines = Section(lines, "More")
-	if len(lines) < 5 || lines[0].Level != 0 || lines[1].Level != 1 || !strings.Contains(lines[1].Line.String(), "long") || strings.Contains(lines[2].Line.String(), "long") {
+	if len(lines) < 5 || lines[0].Level != 0 || lines[1].Level != 1 || !strings.Contains(lines[1].String(), "long") || strings.Contains(lines[2].String(), "long") {
 		t.Errorf("got %+v", lines)
 	}
 	for _, test := range []struct {

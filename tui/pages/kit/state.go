@@ -8,6 +8,9 @@ import (
 	"github.com/kapi-dev/kapi/tui/ink"
 )
 
+// mostAbove is how many blank lines stand above what is said in place of a page.
+const mostAbove = 12
+
 // Blocked says what stands in the place of a view without objects: that it loads,
 // that it may not be seen and what is needed, that this server has no such thing.
 // It is false where the objects, or that there are none, can be shown.
@@ -23,7 +26,7 @@ func Blocked(view data.View, paper ink.Paper) ([]ink.Line, bool) {
 		return nil, false
 	}
 	// A third from the top is where one looks first.
-	above := max(0, (paper.Height-len(lines))/3)
+	above := max(0, min((paper.Height-len(lines))/3, mostAbove))
 	return ink.Fill(append(make([]ink.Line, above), lines...), paper.Height), true
 }
 

@@ -40,9 +40,9 @@ func called(r data.Resource, name string) int {
 	switch {
 	case name == "":
 		return 0
-	case name == strings.ToLower(r.Resource):
+	case strings.EqualFold(name, r.Resource):
 		return 3
-	case name == strings.ToLower(r.Singular), name == strings.ToLower(r.Kind):
+	case strings.EqualFold(name, r.Singular), strings.EqualFold(name, r.Kind):
 		return 2
 	case slices.Contains(r.ShortNames, name):
 		return 1

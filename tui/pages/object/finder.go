@@ -165,13 +165,11 @@ func (f *finder) choices(resources []data.Resource) []doc.Line {
 
 // Act implements page.Page.
 func (f *finder) Act(action page.Action) page.Effect {
-	switch action.ID {
-	case page.Refresh:
+	if action.ID == page.Refresh {
 		return f.look()
-	case page.Enter:
-		if line, ok := f.doc.Selected(); ok && !line.Open.Zero() {
-			return page.Effect{Open: line.Open, Replace: true}
-		}
+	}
+	if line, ok := f.doc.Selected(); ok && action.ID == page.Enter && !line.Open.Zero() {
+		return page.Effect{Open: line.Open, Replace: true}
 	}
 	f.doc.Act(action)
 	return f.Ask()

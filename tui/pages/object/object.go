@@ -66,14 +66,14 @@ func Path(resource schema.GroupVersionResource, namespace, name string) string {
 
 // commands are the command lines for an object.
 func commands(resource schema.GroupVersionResource, namespace, name string) []string {
-	typed := resource.GroupResource().String()
-	in := ""
+	// Type and name in one word: a name that begins with a dash is no flag then.
+	object := page.Quote(resource.GroupResource().String() + "/" + name)
 	if namespace != "" {
-		in = " -n " + namespace
+		object += " -n " + page.Quote(namespace)
 	}
 	return []string{
-		"kubectl get " + typed + " " + name + in + " -o yaml",
-		"kubectl describe " + typed + " " + name + in,
-		"kapi inspect route get " + Path(resource, namespace, name),
+		"kubectl get " + object + " -o yaml",
+		"kubectl describe " + object,
+		"kapi inspect route get " + page.Quote(Path(resource, namespace, name)),
 	}
 }

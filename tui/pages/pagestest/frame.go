@@ -75,7 +75,7 @@ func FrameOf(t testing.TB, server inspection.Server) data.Frame {
 // sees before there is something to see.
 func In(frame data.Frame, state data.State, keys ...data.Key) data.Frame {
 	for _, key := range keys {
-		v := data.View{Key: key, State: state, At: frame.Now}
+		v := data.View{Key: key, State: state}
 		switch state {
 		case data.Forbidden:
 			v.Err = fault.WithHint(fmt.Errorf("listing is forbidden: User %q cannot list it", "jane"), "bind ClusterRole kapi:inspect to the user")
@@ -83,6 +83,7 @@ func In(frame data.Frame, state data.State, keys ...data.Key) data.Frame {
 			v.Err = fmt.Errorf("listing: the server has not answered within 10s")
 		case data.Absent:
 			v.Gaps = []inspection.Gap{{Reason: "this server does not say it"}}
+		case data.Loading, data.Live, data.Stale:
 		}
 		frame = frame.With(v)
 	}

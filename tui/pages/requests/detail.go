@@ -69,7 +69,7 @@ func short(id string) string {
 func Lines(paper ink.Paper, t *v1alpha1.RequestTrace, gone bool) []doc.Line {
 	lines := verdict(paper, t, gone)
 	lines = append(lines, way(paper, t)...)
-	lines = trace.Section(lines, "Request")
+	lines = kit.Section(lines, "Request")
 	for _, fact := range facts(paper, t) {
 		before := len(lines)
 		lines = kit.Fact(lines, paper, fact.label, ink.L(fact.token, fact.value))
@@ -114,7 +114,7 @@ const folds = len(" ... 99 lines")
 
 // way is the waterfall. Filters that took nothing are one line, until it is unfolded.
 func way(paper ink.Paper, t *v1alpha1.RequestTrace) []doc.Line {
-	lines := trace.Section([]doc.Line{{}}, "Way")[1:]
+	lines := kit.Section([]doc.Line{{}}, "Way")[1:]
 	j := newJourney(t)
 	stops := j.stops(paper.Glyphs)
 	if len(stops) == 0 {

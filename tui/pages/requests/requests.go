@@ -30,7 +30,7 @@ func New(env page.Env, at page.Location) (page.Page, error) {
 	}
 	return kit.NewList(kit.ListConfig[row]{
 		Title:   "requests",
-		Needs:   []data.Key{trace.Feed},
+		Needs:   []data.Key{trace.Feed, data.Of("filters"), data.Of("serverlayers")},
 		Rows:    func(frame data.Frame) []row { return data.Objects[row](frame, trace.Feed) },
 		Table:   table(),
 		Head:    head,
@@ -161,8 +161,8 @@ func subject(env page.Env, t row) page.Subject {
 		Kind: "request", Name: trace.ID(t), Inspect: "requesttraces", Object: t,
 		Path: "/apis/" + v1alpha1.SchemeGroupVersion.String() + "/requesttraces/" + t.Name,
 		Commands: []string{
-			command + " inspect request " + trace.ID(t),
-			"kubectl get requesttrace " + t.Name + " -o yaml",
+			command + " inspect request " + page.Quote(trace.ID(t)),
+			"kubectl get requesttrace " + page.Quote(t.Name) + " -o yaml",
 		},
 	}
 }

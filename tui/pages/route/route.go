@@ -47,23 +47,12 @@ func reads(verb string) bool {
 
 // typed is how a request is typed on a command line, after what asks for it.
 func typed(spec v1alpha1.RouteExplanationSpec) string {
-	said := spec.Verb + " " + quoted(spec.Path)
+	said := spec.Verb + " " + page.Quote(spec.Path)
 	if spec.User != "" {
-		said += " --as " + quoted(spec.User)
+		said += " --as " + page.Quote(spec.User)
 	}
 	for _, group := range spec.Groups {
-		said += " --as-group " + quoted(group)
+		said += " --as-group " + page.Quote(group)
 	}
 	return said
-}
-
-// quoted makes one word for a shell of a text.
-func quoted(word string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/.-_:@,+%=", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

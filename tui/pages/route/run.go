@@ -116,16 +116,16 @@ func (r *run) Act(action page.Action) page.Effect {
 		r.sent = ask.Question[*v1alpha1.RequestTrace]{}
 		return r.explain()
 	case page.Enter:
-		line, ok := r.doc.Selected()
-		switch {
-		case ok && line.Key == sendKey:
+		if line, ok := r.doc.Selected(); ok && line.Key == sendKey {
 			return r.send()
-		case ok && !line.Open.Zero():
+		} else if ok && !line.Open.Zero() {
 			return page.Effect{Open: line.Open}
 		}
+		fallthrough
+	default:
+		r.doc.Act(action)
+		return r.Ask()
 	}
-	r.doc.Act(action)
-	return r.Ask()
 }
 
 // Offers implements page.Page.
@@ -136,11 +136,11 @@ func (r *run) Offers(id page.ActionID) bool {
 	case page.Requests:
 		return reads(r.spec.Verb) && r.explanation() != nil
 	case page.Enter:
-		if line, ok := r.doc.Selected(); ok && !line.Open.Zero() {
-			return true
-		}
+		line, ok := r.doc.Selected()
+		return ok && !line.Open.Zero() || r.doc.Offers(id)
+	default:
+		return r.doc.Offers(id)
 	}
-	return r.doc.Offers(id)
 }
 
 // Filter implements page.Filterer: it searches.
@@ -155,13 +155,16 @@ func (r *run) Status() string { return r.doc.Status() }
 // Selected implements page.Selecter.
 func (r *run) Selected() (page.Subject, bool) {
 	subject := page.Subject{Kind: "dry run", Name: r.spec.Path, Path: r.spec.Path, Commands: []string{"kapi inspect route " + typed(r.spec)}}
+	if r.spec.User != "" {
+		subject.Path = "" // a line made from it would ask as oneself
+	}
 	if reads(r.spec.Verb) {
-		raw := "kubectl get --raw " + quoted(r.spec.Path)
+		raw := "kubectl get --raw " + page.Quote(r.spec.Path)
 		if r.spec.User != "" {
-			raw += " --as " + quoted(r.spec.User)
+			raw += " --as " + page.Quote(r.spec.User)
 		}
 		for _, group := range r.spec.Groups {
-			raw += " --as-group " + quoted(group)
+			raw += " --as-group " + page.Quote(group)
 		}
 		subject.Commands = append(subject.Commands, raw)
 	}

@@ -70,6 +70,7 @@ func Missing(frame data.Frame, used map[string][]string, order ...string) []join
 			}
 		case data.Loading:
 			missing = append(missing, joined.Missing{Part: resource, Reason: "it has not come yet"})
+		case data.Live, data.Stale:
 		}
 		for _, gap := range view.Gaps {
 			if gap.Column == "" {

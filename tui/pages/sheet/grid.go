@@ -23,10 +23,10 @@ func Grid(paper ink.Paper, rows [][]ink.Span) []ink.Line {
 		line := make(ink.Line, 0, len(row))
 		for i, cell := range row {
 			cell.Text = paper.Clean(cell.Text)
-			if i < len(row)-1 {
-				cell.Text = ink.Pad(cell.Text, widths[i]+2)
-			}
 			line = append(line, cell)
+			if i < len(row)-1 {
+				line = append(line, ink.T(ink.Text, strings.Repeat(" ", widths[i]+2-ink.Width(cell.Text))))
+			}
 		}
 		lines = append(lines, line)
 	}

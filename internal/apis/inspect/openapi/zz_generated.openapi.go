@@ -3393,7 +3393,7 @@ func schema_internal_apis_inspect_v1alpha1_HealthCheckStatus(ref common.Referenc
 					},
 					"duration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "duration is how long the check itself took last.",
+							Description: "duration is how long the check itself took: a recent value, replaced when another one is of a millisecond or more and differs by a factor of two.",
 							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
 						},
 					},

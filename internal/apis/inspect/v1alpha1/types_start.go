@@ -176,7 +176,8 @@ type HealthCheckStatus struct {
 	LastErrorAt *metav1.MicroTime `json:"lastErrorAt,omitempty"`
 	// since is when it was first seen in this state: a check is made only when somebody asks.
 	Since *metav1.MicroTime `json:"since,omitempty"`
-	// duration is how long the check itself took last.
+	// duration is how long the check itself took: a recent value, replaced when another
+	// one is of a millisecond or more and differs by a factor of two.
 	Duration metav1.Duration `json:"duration"`
 	// conditions: Healthy is the state as a condition.
 	// +listType=map

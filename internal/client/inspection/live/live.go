@@ -138,7 +138,7 @@ func (s *Server) Watch(ctx context.Context, kind kinds.Kind, query inspection.Qu
 	if err != nil {
 		return nil, err
 	}
-	return watch.Filter(changes, func(event watch.Event) (watch.Event, bool) {
+	return inspection.FilterWatch(changes, func(event watch.Event) (watch.Event, bool) {
 		if event.Type == watch.Error || event.Type == watch.Bookmark {
 			return event, true
 		}

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/kapi-dev/kapi/internal/client/inspection"
 )
 
 // chunk is how many objects are asked for at once. A definition with its schemas
@@ -108,7 +110,7 @@ func (r *Reader) Watch(ctx context.Context, path, name, resourceVersion string) 
 	if err != nil {
 		return nil, err
 	}
-	return watch.Filter(changes, func(event watch.Event) (watch.Event, bool) {
+	return inspection.FilterWatch(changes, func(event watch.Event) (watch.Event, bool) {
 		switch object := event.Object.(type) {
 		case *apiextensionsv1.CustomResourceDefinition:
 			definitionKind(object)

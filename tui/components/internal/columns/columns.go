@@ -5,6 +5,7 @@ package columns
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kapi-dev/kapi/tui/components/query"
 	"github.com/kapi-dev/kapi/tui/ink"
@@ -108,6 +109,11 @@ func (l *Layout) Shown(column int) (shown, known bool) {
 	return l.widths[column] >= 0, true
 }
 
+// Cut tells whether a column is narrower than what was seen in it.
+func (l *Layout) Cut(column int) bool {
+	return column < len(l.widths) && column < len(l.needs) && l.widths[column] < l.needs[column]
+}
+
 // used is the room that columns of these widths take.
 func used(shown, widths []int) int {
 	sum := -gap
@@ -193,11 +199,25 @@ func Append(line ink.Line, paper ink.Paper, column Column, width int, span ink.S
 	if column.Right {
 		line = Blanks(line, width-size)
 	}
-	line = query.Mark(line, span, words)
+	line = inked(line, span, words)
 	if !column.Right {
 		line = Blanks(line, width-size)
 	}
 	return line
+}
+
+// inked appends a text and marks the words in it. Blanks around it are no part of it:
+// they would be underlined, too.
+func inked(line ink.Line, span ink.Span, words []string) ink.Line {
+	text := strings.Trim(span.Text, " ")
+	if text == span.Text {
+		return query.Mark(line, span, words)
+	}
+	before := len(span.Text) - len(strings.TrimLeft(span.Text, " "))
+	after := len(span.Text) - before - len(text)
+	line = Blanks(line, before)
+	span.Text = text
+	return Blanks(query.Mark(line, span, words), after)
 }
 
 // shorten cuts a text that is too wide for its column.

@@ -76,10 +76,10 @@ func Golden(t *testing.T, name, picture string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".txt")
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
+		if err := os.MkdirAll("testdata", 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(picture), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(picture), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -103,7 +103,9 @@ func Actions() []page.ActionID {
 }
 
 // Random returns a source that is the same in every run, an action and a size of it.
-func Random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+func Random(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test must be the same in every run, no secret is made
+}
 
 // Action is a random action.
 func Action(r *rand.Rand) page.Action {

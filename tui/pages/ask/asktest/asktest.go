@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
@@ -89,7 +90,7 @@ func (c *Client) Send(_ context.Context, spec v1alpha1.RouteExplanationSpec) (*v
 }
 
 // Delete implements data.Client.
-func (c *Client) Delete(context.Context, schema.GroupVersionResource, string, string) error {
+func (c *Client) Delete(context.Context, schema.GroupVersionResource, string, string, types.UID) error {
 	c.Writes++
 	return errNone
 }

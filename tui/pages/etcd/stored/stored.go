@@ -8,7 +8,6 @@ package stored
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -190,17 +189,7 @@ func said(paper ink.Paper, state, why string) []ink.Line {
 }
 
 // Command is the command line of etcd's own client that reads a key.
-func Command(key string) string { return "etcdctl get " + quoted(key) + " -w fields" }
+func Command(key string) string { return "etcdctl get " + page.Quote(key) + " -w fields" }
 
 // List is the command line of etcd's own client that lists the keys below a prefix.
-func List(prefix string) string { return "etcdctl get --prefix --keys-only " + quoted(prefix) }
-
-// quoted makes a key one word for a shell.
-func quoted(key string) string {
-	for _, r := range key {
-		if r < '!' || r > '~' || r == '\'' || r == '"' || r == '$' || r == '`' || r == '\\' || r == '*' || r == '&' || r == ';' || r == '|' || r == '(' || r == ')' || r == '<' || r == '>' {
-			return fmt.Sprintf("%q", key)
-		}
-	}
-	return key
-}
+func List(prefix string) string { return "etcdctl get --prefix --keys-only " + page.Quote(prefix) }

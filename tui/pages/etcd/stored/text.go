@@ -85,22 +85,17 @@ func text(paper ink.Paper, key string, answer *v1alpha1.StoredKeyQuery, served S
 			lines = append(lines, doc.Line{Line: line})
 		}
 	}
-	lines = append(section(lines, "Key"), facts(paper, key, status)...)
+	lines = append(kit.Section(lines, "Key"), facts(paper, key, status)...)
 	if whole == nil {
 		return lines
 	}
-	lines = section(lines, "Value")
+	lines = kit.Section(lines, "Value")
 	for _, line := range whole(paper) {
 		line.Level++
 		line.Line = append(ink.Line{ink.T(ink.Text, "  ")}, line.Line...)
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// section is a heading after an empty line that folds with nothing.
-func section(lines []doc.Line, title string) []doc.Line {
-	return append(lines, doc.Line{}, doc.Line{Line: ink.L(ink.Heading, title), Key: "section " + title})
 }
 
 // verdict says in a line what is there.
@@ -244,7 +239,7 @@ func nowhere(paper ink.Paper, key string, err error) []doc.Line {
 	for _, line := range paper.Wrap(ink.Warning, paper.Glyphs.Warning+" "+err.Error(), paper.Width-1) {
 		lines = append(lines, doc.Line{Line: line})
 	}
-	return append(section(lines, "Key"), facts(paper, key, v1alpha1.StoredKeyQueryStatus{})...)
+	return append(kit.Section(lines, "Key"), facts(paper, key, v1alpha1.StoredKeyQueryStatus{})...)
 }
 
 // elsewhere is said where the server does not let anybody look into its store.
@@ -257,7 +252,7 @@ func elsewhere(why string) func(paper ink.Paper, key string, guessed bool) []doc
 			}
 		}
 		add(ink.Warning, paper.Glyphs.Warning+" "+why)
-		lines = section(lines, "Key")
+		lines = kit.Section(lines, "Key")
 		lines = kit.Fact(lines, paper, "key", ink.L(ink.Accent, key))
 		if guessed {
 			lines = kit.Fact(lines, paper, "known from", ink.L(ink.Text, "convention; --etcd-prefix of the server may be another than /registry"))

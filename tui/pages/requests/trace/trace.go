@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/tui/components/doc"
 	"github.com/kapi-dev/kapi/tui/data"
 	"github.com/kapi-dev/kapi/tui/ink"
 	"github.com/kapi-dev/kapi/tui/page"
@@ -47,8 +46,9 @@ func Glyph(glyphs *ink.Glyphs, t *v1alpha1.RequestTrace) string {
 		return glyphs.Bad
 	case ink.Warning:
 		return glyphs.Warning
+	default:
+		return glyphs.Good
 	}
-	return glyphs.Good
 }
 
 // Code writes a status code with its name ("403 Forbidden"); 0 is no answer.
@@ -139,7 +139,8 @@ func line(paper ink.Paper, t *v1alpha1.RequestTrace, columns ...column) ink.Line
 	ago := kit.Ago(t.Status.ReceivedAt.Time, paper.Now)
 	line := ink.Line{
 		ink.T(ink.Muted, ink.PadLeft(ago, 5)+" "),
-		ink.T(Token(t), Glyph(paper.Glyphs, t)+" "+ink.Pad(ShortCode(t.Status.Code), 4)+" "),
+		ink.T(Token(t), Glyph(paper.Glyphs, t)+" "+ShortCode(t.Status.Code)),
+		ink.T(ink.Text, ink.PadLeft("", 5-len(ShortCode(t.Status.Code)))),
 	}
 	verb := ink.T(ink.Muted, ink.Pad(paper.Clean(strings.ToUpper(t.Spec.Verb)), 6)+" ")
 	line = append(line, verb)
@@ -156,16 +157,6 @@ func line(paper ink.Paper, t *v1alpha1.RequestTrace, columns ...column) ink.Line
 		line = append(line, ink.T(ink.Muted, "  "+shorten(c.text, c.width)))
 	}
 	return line
-}
-
-// Section begins a part of a document, with an empty line above it that belongs to
-// the part before, where there is one.
-func Section(lines []doc.Line, title string) []doc.Line {
-	if n := len(lines); n > 0 && lines[n-1].Level == 0 {
-		lines = append(lines, doc.Line{Key: "space above " + title})
-		return append(lines, kit.Section(nil, title)...)
-	}
-	return kit.Section(lines, title)
 }
 
 // Newest returns the newest of the traces that pass, newest first, at most n.

@@ -49,8 +49,9 @@ func EndedShort(by v1alpha1.EndedBy) string {
 		return "body limit"
 	case v1alpha1.EndedByConnection:
 		return "connection"
+	default:
+		return by.Name
 	}
-	return by.Name
 }
 
 // EndedAt is the page of what has ended a request; the zero location if it has none.
