@@ -90,6 +90,13 @@ func (s *apiServer) changes() []string {
 	return slices.Clone(s.writes)
 }
 
+// requests is how often it was asked for anything.
+func (s *apiServer) requests() int {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.asked
+}
+
 // questions are requests that are sent with POST and change nothing.
 var questions = regexp.MustCompile(`/(routeexplanations|storedkeyqueries|[a-z]*reviews)$`)
 

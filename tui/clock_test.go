@@ -22,3 +22,9 @@ func (c *clock) forward(by time.Duration) {
 	defer c.lock.Unlock()
 	c.at = c.at.Add(by)
 }
+
+func (c *clock) set(at time.Time) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.at = at
+}

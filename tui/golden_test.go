@@ -93,7 +93,7 @@ func stage(t testing.TB, s scene, settings ...setting) *rig {
 func staged(t testing.TB, frame data.Frame, settings ...setting) *rig {
 	t.Helper()
 	r := newRig(t, settings...)
-	r.now = frame.Now
+	r.now.set(frame.Now)
 	r.client.OnStored, r.client.OnExplain = storedKeys, explained
 	r.client.OnDescribe = func(name string) (string, error) {
 		return "Name:         " + name + "\nNamespace:    default\nLabels:       <none>\n\nData\n====\ngreeting:\n----\n你好\x1b[2J\n", nil

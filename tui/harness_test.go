@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -27,7 +26,7 @@ import (
 type rig struct {
 	t      testing.TB
 	app    *app
-	now    time.Time
+	now    *clock
 	client *asktest.Client
 	// terminal is what was written past the screen: OSC 52.
 	terminal bytes.Buffer
@@ -43,9 +42,9 @@ type setting func(*Options)
 // newRig returns an application that has no server yet.
 func newRig(t testing.TB, settings ...setting) *rig {
 	t.Helper()
-	r := &rig{t: t, now: recordedAt, client: &asktest.Client{}, checks: true}
+	r := &rig{t: t, now: &clock{at: recordedAt}, client: &asktest.Client{}, checks: true}
 	options := testOptions(t)
-	options.Now = func() time.Time { return r.now }
+	options.Now = r.now.now
 	for _, set := range settings {
 		set(&options)
 	}
@@ -92,7 +91,7 @@ func testApp(t testing.TB, options Options) *app {
 // has to say is not waited for: frames are fed one by one.
 func (r *rig) connect(source data.Source) {
 	r.t.Helper()
-	s := start(Target{Name: "lab"}, r.client, data.HubOptions{Source: source, Now: func() time.Time { return r.now }})
+	s := start(Target{Name: "lab"}, r.client, data.HubOptions{Source: source, Now: r.now.now})
 	r.t.Cleanup(s.close)
 	r.app.attempt++
 	r.send(connectedMsg{attempt: r.app.attempt, session: s, name: "lab"})

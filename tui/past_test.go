@@ -32,7 +32,7 @@ func historic(t testing.TB, at string, settings ...setting) *rig {
 	source := &changing{frames: []data.Frame{troubled.With(well), troubled, troubled.With(fewer)}}
 	r := newRig(t, settings...)
 	clock := &clock{at: troubled.Now}
-	r.now = troubled.Now
+	r.now.set(troubled.Now)
 	r.app.options.Now, r.app.now = clock.now, clock.now
 	r.resize(80, 24)
 	s := start(Target{Name: "lab"}, r.client, data.HubOptions{Source: source, Now: clock.now, Interval: time.Millisecond})

@@ -33,8 +33,8 @@ func states() []state {
 	return []state{
 		{"stale", func(r *rig) {
 			r.frame(allIn(r.app.frame, data.Stale, errRefused, true))
-			r.now = r.now.Add(12 * time.Second)
-			r.send(tickMsg(r.now))
+			r.now.forward(12 * time.Second)
+			r.send(tickMsg(r.now.now()))
 		}, []string{"stale 12s", "crds", "gadgets.lab.example"}},
 		{"forbidden", feed(func(f data.Frame) data.Frame { return allIn(f, data.Forbidden, errForbidden, false) }), []string{"forbidden", "kapi:inspect"}},
 		{"unauthorized", feed(func(f data.Frame) data.Frame { return allIn(f, data.Failed, errUnauthorized, false) }), []string{"error", "log in again"}},

@@ -128,7 +128,7 @@ func TestP99(t *testing.T) {
 func TestHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFake()
-		hub := NewHub(HubOptions{Source: server, Base: []Key{checksKey, tracesKey, Logs}, History: time.Minute})
+		hub := NewHub(HubOptions{Source: server, Base: []Key{checksKey, tracesKey, filtersKey, Logs}, History: time.Minute})
 		defer hub.Close()
 		if got := hub.At(time.Now()); got.Past {
 			t.Error("a past before anything has come")

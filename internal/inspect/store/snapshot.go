@@ -120,7 +120,7 @@ func (s *Snapshot) Close() {
 // rests for restShare times as long as that took, but not longer than longestRest.
 // A server with a thousand resources is not slowed down by somebody who looks at it.
 const (
-	restShare   = 50
+	restShare   = 100
 	longestRest = 10 * time.Second
 )
 

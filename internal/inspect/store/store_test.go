@@ -372,7 +372,7 @@ func TestSnapshotRests(t *testing.T) {
 	s := NewSnapshot(SnapshotOptions{Revision: &Revision{}, Period: 500 * time.Millisecond}, nil)
 	for took, want := range map[time.Duration]time.Duration{
 		0: 500 * time.Millisecond, 5 * time.Millisecond: 500 * time.Millisecond,
-		40 * time.Millisecond: 2 * time.Second, time.Minute: longestRest,
+		40 * time.Millisecond: 4 * time.Second, time.Minute: longestRest,
 	} {
 		if got := s.rest(took); got != want {
 			t.Errorf("after %s it rests for %s, want %s", took, got, want)
