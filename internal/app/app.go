@@ -3,7 +3,7 @@
 // reverse. Each component is a file; what one makes for the next stands in
 // server.
 //
-//	data directory → listener → certificates → etcd → server chain → manifests
+//	data directory → listener → certificates → etcd → server chain → controllers → manifests
 //
 // The package decides how the parts fit together and nothing else. It may
 // import every package of the server side; only cli imports it.
@@ -26,6 +26,7 @@ import (
 
 	"github.com/kapi-dev/kapi/internal/chain"
 	"github.com/kapi-dev/kapi/internal/config"
+	"github.com/kapi-dev/kapi/internal/controllers"
 	"github.com/kapi-dev/kapi/internal/datadir"
 	"github.com/kapi-dev/kapi/internal/etcd"
 	"github.com/kapi-dev/kapi/internal/fault"
@@ -73,6 +74,9 @@ type server struct {
 	// etcdClient looks at etcd, embedded or not.
 	etcdClient *clientv3.Client
 	chain      running
+	// controllers are those that run in the process.
+	controllers *controllers.Manager
+	controlling controlling
 }
 
 // KubeFlags returns a new set of kube-apiserver's flags in named groups, for
@@ -160,6 +164,8 @@ func (s *server) components() []lifecycle.Component {
 		{Name: "certificates", DependsOn: []string{"data directory", "listener"}, Start: s.startPKI, Stop: s.stopPKI},
 		{Name: "etcd", DependsOn: []string{"data directory"}, Start: s.startEtcd, Stop: s.stopEtcd, Failed: s.etcdFailed},
 		{Name: serverChain, Start: s.startChain, Stop: s.stopServing, Failed: s.chainFailed, StopTimeout: s.chainTimeout()},
+		// They begin when there is something to control, and nothing waits for them.
+		{Name: "controllers", Start: s.startControllers, Stop: s.stopControllers},
 		{Name: "manifests", Start: s.applyManifests},
 		// The last one, so that it stops first.
 		{Name: "server info", Stop: s.withdraw},

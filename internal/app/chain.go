@@ -11,6 +11,7 @@ import (
 
 	"github.com/kapi-dev/kapi/internal/chain"
 	"github.com/kapi-dev/kapi/internal/config"
+	"github.com/kapi-dev/kapi/internal/controllers/catalog"
 	"github.com/kapi-dev/kapi/internal/globals"
 	"github.com/kapi-dev/kapi/internal/inspect"
 	"github.com/kapi-dev/kapi/internal/storage"
@@ -65,7 +66,10 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 		return chain.Config{}, err
 	}
 	compaction, health, ready := s.kube.StorageTimes()
-	options, err := s.kube.Complete(ctx, s.listener, s.embedded())
+	if err := s.makeControllers(); err != nil {
+		return chain.Config{}, err
+	}
+	options, err := s.kube.Complete(ctx, s.listener, chain.Around{Etcd: s.embedded(), ServiceAccounts: s.controls(catalog.ServiceAccount)})
 	if err != nil {
 		return chain.Config{}, err
 	}
@@ -76,7 +80,7 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 		})
 	}
 	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, GitVersion: gitVersion(),
-		Inspect: s.inspectOptions(), Given: s.given(), Start: s.boot,
+		Inspect: s.inspectOptions(), Given: s.given(), Start: s.boot, Controllers: s.controllers.Objects,
 		Etcd: chain.Etcd{Client: s.etcdClient, Endpoints: s.endpoints, Quota: s.quota()}}, nil
 }
 

@@ -20,6 +20,7 @@ var leaves = []string{
 	internal + "/version",
 	internal + "/histogram",
 	internal + "/near",
+	internal + "/controllers/catalog",
 	internal + "/apis/...",
 }
 

@@ -44,7 +44,11 @@ func (f *finished) inspected(cfg Config) (inspect.Target, error) {
 		Definitions:      f.apiExtensions.Informers.Apiextensions().V1().CustomResourceDefinitions().Informer(),
 		APIServices:      apiServices.Informer(),
 		APIServiceLister: apiServices.Lister(),
-		Probes:           f.probes(cfg),
+		// The admission plugin NamespaceLifecycle and the controller of system
+		// namespaces watch them anyway.
+		Namespaces:  f.configs.generic.informers.Core().V1().Namespaces().Informer(),
+		Controllers: cfg.Controllers,
+		Probes:      f.probes(cfg),
 		Route: route.Config{
 			RequestInfo: kube.RequestInfoResolver, LongRunning: kube.LongRunningFunc,
 			Authorizer: kube.Authorization.Authorizer, Layers: f.routes(),

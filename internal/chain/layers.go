@@ -14,10 +14,12 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/notfoundhandler"
 	clientrest "k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	aggregator "k8s.io/kube-aggregator/pkg/apiserver"
 	kubeoptions "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	"k8s.io/kubernetes/pkg/controlplane"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/inspect"
 	"github.com/kapi-dev/kapi/internal/inspect/rest"
 	"github.com/kapi-dev/kapi/internal/storage"
@@ -50,6 +52,10 @@ type Config struct {
 	Inspect inspect.Options
 	// Given says whether a flag was given, and is no default; nil means that none was.
 	Given func(flag string) bool
+	// Controllers returns the controllers that the process could run, as they are now;
+	// it is asked whenever somebody looks, may be called from many goroutines, and what
+	// it returns is its caller's. Nil means that there are none.
+	Controllers func() []*v1alpha1.Controller
 	// GitVersion is the Kubernetes version that /version answers ("v1.37.2").
 	GitVersion string
 }
@@ -76,6 +82,8 @@ type Chain struct {
 	handlers   *handlers
 	inspector  *inspect.Inspector
 	stopping   <-chan struct{}
+	// apis are the informers of what adds APIs to the server.
+	apis []cache.SharedIndexInformer
 }
 
 // configs are the three upstream configurations before they are completed.
@@ -129,6 +137,7 @@ func New(cfg Config) (*Chain, error) {
 	}
 	done := &finished{configs: c, layers: chain.Layers, aggregator: aggregatorServer, apiExtensions: apiExtensionsServer}
 	target, err := done.inspected(cfg)
+	chain.apis = []cache.SharedIndexInformer{target.Definitions, target.APIServices}
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerInspect, err)
 	}
@@ -207,6 +216,23 @@ func (c *Chain) Run(ctx context.Context) error {
 	beside.Go(func() { c.closeLoopback(ended) })
 	beside.Go(func() { c.handlers.follow(c.Outermost(), c.stopping, ended) })
 	return prepared.Run(ctx)
+}
+
+// FollowAPIs calls back whenever a CustomResourceDefinition or an APIService was
+// added, changed or deleted, and at first for each that there is. The callback must
+// return at once.
+func (c *Chain) FollowAPIs(callback func()) error {
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { callback() },
+		UpdateFunc: func(any, any) { callback() },
+		DeleteFunc: func(any) { callback() },
+	}
+	for _, informer := range c.apis {
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // closeLoopback closes idle connections of the server to itself from the moment

@@ -124,16 +124,25 @@ func (o *Options) Default(p Paths, given func(flag string) bool) error {
 // Completed are options that a chain can be built from.
 type Completed = kubeoptions.CompletedOptions
 
-// Complete derives what was not set, and validates. embedded says that the
-// store is kapi's own etcd. The options serve on listener.
-func (o *Options) Complete(ctx context.Context, listener net.Listener, embedded bool) (Completed, error) {
+// Around says what else runs in the process beside the chain.
+type Around struct {
+	// Etcd says that the store is kapi's own.
+	Etcd bool
+	// ServiceAccounts says that a controller makes the service accounts of namespaces.
+	ServiceAccounts bool
+}
+
+// Complete derives what was not set, and validates. The options serve on listener.
+func (o *Options) Complete(ctx context.Context, listener net.Listener, around Around) (Completed, error) {
 	o.run.SecureServing.Listener = listener
 	if address, ok := listener.Addr().(*net.TCPAddr); ok {
 		o.run.SecureServing.BindPort, o.run.SecureServing.BindAddress = address.Port, address.IP
 	}
 	o.completeLoopback()
-	o.completeAdmission()
-	if embedded {
+	if !around.ServiceAccounts {
+		o.completeAdmission()
+	}
+	if around.Etcd {
 		// The backend compacts, once for all stores.
 		o.run.Etcd.StorageConfig.CompactionInterval = 0
 	}
@@ -161,8 +170,8 @@ func (o *Options) completeLoopback() {
 }
 
 // completeAdmission turns the ServiceAccount plugin off unless it was asked
-// for: it wants a service account in each namespace, and no controller here
-// makes them; with it no pod could be created.
+// for: it wants a service account in each namespace, and no controller makes
+// them; with it no pod could be created.
 func (o *Options) completeAdmission() {
 	plugins := o.run.Admission.GenericAdmission
 	if slices.Contains(plugins.EnablePlugins, serviceaccountadmission.PluginName) ||

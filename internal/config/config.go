@@ -12,6 +12,7 @@ type Config struct {
 	ServiceMap    []ServiceMapping `json:"serviceMap"`
 	Manifests     []string         `json:"manifests"`
 	KubeAPIServer KubeAPIServer    `json:"kubeAPIServer"`
+	Controllers   Controllers      `json:"controllers"`
 	Inspect       Inspect          `json:"inspect"`
 	Lifecycle     Lifecycle        `json:"lifecycle"`
 	Log           Log              `json:"log"`
@@ -60,6 +61,17 @@ type Flag struct {
 // String returns the flag as it is typed: --name=value.
 func (f Flag) String() string { return "--" + f.Name + "=" + f.Value }
 
+// Controllers are those that run inside the server.
+type Controllers struct {
+	// Enabled are words as catalog.Parse reads them: sets, names, + and -.
+	Enabled []string `json:"enabled"`
+	// FakeNodes is how many nodes are there without machines.
+	FakeNodes int `json:"fakeNodes"`
+	// LeaseDuration is how long, with an external etcd, another server waits before
+	// it takes the controllers over from one that says nothing more.
+	LeaseDuration Duration `json:"leaseDuration"`
+}
+
 // Inspect is what the server remembers of itself, for inspect.kapi.dev.
 type Inspect struct {
 	// Observe puts an observer around every filter and layer. Without it there are
@@ -103,10 +115,11 @@ type Log struct {
 // It is valid, and it equals configs/kapi.yaml.
 func Default() Config {
 	return Config{
-		Server:    Server{BindAddress: "127.0.0.1", SecurePort: 6443},
-		Etcd:      Etcd{Prefix: "/registry", QuotaBytes: 8 << 30},
-		Inspect:   Inspect{Observe: true, Traces: 2000, NotableTraces: 500, SlowerThan: Duration(time.Second), WatchRate: 500},
-		Lifecycle: Lifecycle{StopTimeout: Duration(30 * time.Second)},
-		Log:       Log{Format: LogText},
+		Server:      Server{BindAddress: "127.0.0.1", SecurePort: 6443},
+		Etcd:        Etcd{Prefix: "/registry", QuotaBytes: 8 << 30},
+		Controllers: Controllers{Enabled: []string{"api"}, LeaseDuration: Duration(15 * time.Second)},
+		Inspect:     Inspect{Observe: true, Traces: 2000, NotableTraces: 500, SlowerThan: Duration(time.Second), WatchRate: 500},
+		Lifecycle:   Lifecycle{StopTimeout: Duration(30 * time.Second)},
+		Log:         Log{Format: LogText},
 	}
 }

@@ -14,7 +14,7 @@ const FlagConfig = "config"
 // in order. Load reads their values back from fs.
 func AddFlags(fs *pflag.FlagSet) cliflag.NamedFlagSets {
 	var groups cliflag.NamedFlagSets
-	for _, name := range []string{groupGeneral, groupServing, groupEtcd, groupInspect, groupLifecycle, groupLog} {
+	for _, name := range []string{groupGeneral, groupServing, groupEtcd, groupControllers, groupInspect, groupLifecycle, groupLog} {
 		groups.FlagSet(name).SortFlags = false
 	}
 	general := groups.FlagSet(groupGeneral)

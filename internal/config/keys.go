@@ -8,6 +8,7 @@ const (
 	keyServers     = "etcd.servers"
 	keyServiceMap  = "serviceMap"
 	keyKubeFlags   = "kubeAPIServer.flags"
+	keyControllers = "controllers.enabled"
 	keyLogFormat   = "log.format"
 )
 
@@ -36,12 +37,13 @@ func (k Key) Env() string {
 
 // Headings of kapi's own flags in the help, in this order.
 const (
-	groupGeneral   = "kapi"
-	groupServing   = "kapi serving"
-	groupEtcd      = "kapi etcd"
-	groupInspect   = "kapi inspect"
-	groupLifecycle = "kapi lifecycle"
-	groupLog       = "kapi log"
+	groupGeneral     = "kapi"
+	groupServing     = "kapi serving"
+	groupEtcd        = "kapi etcd"
+	groupControllers = "kapi controllers"
+	groupInspect     = "kapi inspect"
+	groupLifecycle   = "kapi lifecycle"
+	groupLog         = "kapi log"
 )
 
 // Keys returns the table of all keys, in the order of the file.
@@ -78,6 +80,14 @@ func Keys() []Key {
 		{Path: "manifests", Flag: "manifests", Group: groupGeneral, kind: pathsKind(),
 			Usage: "YAML `file-or-directory` to apply at the start; repeatable.", Want: "paths of files and directories"},
 		{Path: keyKubeFlags, kind: kubeFlagsKind(), Want: "{name, value} with a kube-apiserver flag's name, without dashes, that kapi has no key of its own for"},
+
+		{Path: keyControllers, Flag: "controllers", Group: groupControllers, kind: listKind(),
+			Usage: "Controllers to run: sets (api, workloads, all, none) and names, which + adds and - takes away; repeatable.",
+			Want:  "sets and names of controllers such as api,+deployment,-resourcequota (kapi inspect controllers lists them)"},
+		{Path: "controllers.fakeNodes", Flag: "fake-nodes", Group: groupControllers, kind: intKind(),
+			Usage: "Number of nodes without machines, on which pods run by simple rules; brings a scheduler.", Want: "a number from 0 to 500"},
+		{Path: "controllers.leaseDuration", Flag: "controllers-lease-duration", Group: groupControllers, kind: durationKind(),
+			Usage: "Time after which another kapi on the same external etcd takes over the controllers of one that is gone.", Want: "a duration from 1s to 1h, such as 15s"},
 
 		{Path: "inspect.observe", Flag: "inspect-observe", Group: groupInspect, kind: boolKind(),
 			Usage: "Observe every filter and layer; without it there are no request counters and no traces.", Want: "true or false"},

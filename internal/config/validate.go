@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/kapi-dev/kapi/internal/controllers/catalog"
 	"github.com/kapi-dev/kapi/internal/fault"
 )
 
@@ -22,6 +24,8 @@ type rule struct {
 	want string
 	// bad returns the offending values, as text.
 	bad func(c Config) []string
+	// hint is added for a value, where more can be said of it.
+	hint func(value string) string
 }
 
 // rules is the whole validation, in the order of the keys.
@@ -61,6 +65,15 @@ func rules() []rule {
 		}},
 		{key: keyKubeFlags, bad: badKubeFlags},
 
+		{key: keyControllers, bad: badControllers, hint: controllerHint},
+		{key: "controllers.fakeNodes", bad: one(func(c Config) (bool, any) {
+			return c.Controllers.FakeNodes < 0 || c.Controllers.FakeNodes > mostFakeNodes, c.Controllers.FakeNodes
+		})},
+		{key: "controllers.leaseDuration", bad: one(func(c Config) (bool, any) {
+			d := c.Controllers.LeaseDuration.Std()
+			return d < time.Second || d > time.Hour, c.Controllers.LeaseDuration
+		})},
+
 		{key: "inspect.traces", bad: outside(1, mostTraces, func(i Inspect) int { return i.Traces })},
 		{key: "inspect.notableTraces", bad: outside(0, mostTraces, func(i Inspect) int { return i.NotableTraces })},
 		{key: "inspect.slowerThan", bad: one(func(c Config) (bool, any) { return c.Inspect.SlowerThan <= 0, c.Inspect.SlowerThan })},
@@ -78,6 +91,17 @@ func rules() []rule {
 		})},
 	}
 }
+
+// mostFakeNodes bounds the renewals of leases: each node has one every ten seconds.
+const mostFakeNodes = 500
+
+// badControllers returns the words that name no controller and no set.
+func badControllers(c Config) []string {
+	return without(c.Controllers.Enabled, func(word string) bool { return catalog.Check(word) == nil })
+}
+
+// controllerHint says what was probably meant by a word that names no controller.
+func controllerHint(word string) string { return "; " + fault.Hint(catalog.Check(word)) }
 
 // mostTraces bounds memory: a trace takes about 2 KiB.
 const mostTraces = 100_000
@@ -107,7 +131,11 @@ func (c Config) problems(origins map[string]string, failed []string) []error {
 			want = k.Want
 		}
 		for _, value := range r.bad(c) {
-			errs = append(errs, &KeyError{Key: r.key, Value: value, Want: want, Origin: origins[r.key]})
+			problem := &KeyError{Key: r.key, Value: value, Want: want, Origin: origins[r.key]}
+			if r.hint != nil {
+				problem.Want += r.hint(value)
+			}
+			errs = append(errs, problem)
 		}
 	}
 	return errs

@@ -76,3 +76,12 @@ func ApplyFeatureGates() error {
 func OnPanic(handler func(ctx context.Context, value any)) {
 	utilruntime.PanicHandlers = append(utilruntime.PanicHandlers, handler)
 }
+
+// OnError adds a handler that is called for each error that upstream does no more
+// about than log it (utilruntime.HandleError and its like). It must come before
+// anything runs that has such errors.
+func OnError(handler func(ctx context.Context, err error, message string)) {
+	utilruntime.ErrorHandlers = append(utilruntime.ErrorHandlers, func(ctx context.Context, err error, message string, _ ...any) {
+		handler(ctx, err, message)
+	})
+}

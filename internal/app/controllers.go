@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/kapi-dev/kapi/internal/controllers"
+	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+	"github.com/kapi-dev/kapi/internal/globals"
+	"github.com/kapi-dev/kapi/internal/logging"
+)
+
+// controlling is the life of the controllers.
+type controlling struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+// selected are the controllers that are on. The words have been checked with the
+// rest of the configuration.
+func (s *server) selected() (catalog.Selection, error) {
+	selected, err := catalog.Parse(s.cfg.Controllers.Enabled)
+	if err != nil {
+		return nil, err
+	}
+	return selected.WithNodes(s.cfg.Controllers.FakeNodes, s.cfg.Controllers.Enabled), nil
+}
+
+// controls tells whether a controller is on.
+func (s *server) controls(name string) bool {
+	selected, err := s.selected()
+	return err == nil && selected.Has(name)
+}
+
+// makeControllers says which there are, and with what they work. It comes before
+// the chain, which shows them from its first moment.
+func (s *server) makeControllers() error {
+	selected, err := s.selected()
+	if err != nil {
+		return err
+	}
+	cfg := controllers.Config{
+		Selected: selected, FakeNodes: s.cfg.Controllers.FakeNodes, KubeletVersion: gitVersion(),
+		SigningCert: s.pki.ClusterCA.Cert, SigningKey: s.pki.ClusterCA.Key,
+		ServiceAccountKey: s.flag("service-account-signing-key-file", s.pki.ServiceAccountKey),
+	}
+	given := s.given()
+	if given("client-ca-file") {
+		cfg.SigningCert, cfg.SigningKey = "", ""
+		cfg.WhyNotSigning = "--client-ca-file names another authority than kapi's, whose key kapi does not have"
+	}
+	if given("service-account-signing-endpoint") {
+		cfg.ServiceAccountKey = ""
+	}
+	if cfg.RootCA, err = os.ReadFile(s.flag("tls-cert-file", s.pki.ClusterCA.Cert)); err != nil {
+		return fmt.Errorf("reading what verifies the server: %w", err)
+	}
+	if !s.embedded() {
+		identity, err := s.dir.Identity()
+		if err != nil {
+			return err
+		}
+		cfg.Election = &controllers.Election{Identity: identity, LeaseDuration: s.cfg.Controllers.LeaseDuration.Std()}
+	}
+	s.controllers = controllers.New(cfg)
+	globals.OnError(func(ctx context.Context, err error, message string) { s.controllers.Noted(ctx, err, message) })
+	return nil
+}
+
+// startControllers lets them begin, and waits for nothing.
+func (s *server) startControllers(context.Context) error {
+	if s.cfg.Controllers.FakeNodes > 0 && !s.controls("replicaset") {
+		s.log.Info("nodes run pods, but nothing makes pods of Deployments and Jobs: --controllers=all does",
+			logging.KeyComponent, "controllers", "fakeNodes", s.cfg.Controllers.FakeNodes)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.controlling = controlling{cancel, make(chan struct{})}
+	go func() {
+		defer close(s.controlling.ended)
+		s.controllers.Run(ctx, controllers.API{Config: s.chain.Outermost().LoopbackClientConfig, Changed: s.chain.FollowAPIs})
+	}()
+	return nil
+}
+
+// controllersStop bounds the stop of the controllers: what one of them was about to
+// do, it does at the next start.
+const controllersStop = 3 * time.Second
+
+// stopControllers ends them while the server still answers.
+func (s *server) stopControllers(ctx context.Context) error {
+	s.controlling.cancel()
+	patience := time.NewTimer(controllersStop)
+	defer patience.Stop()
+	select {
+	case <-s.controlling.ended:
+	case <-patience.C:
+		s.log.Info("controllers take long to stop and are left behind", logging.KeyComponent, "controllers")
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), errors.New("stopping the controllers"))
+	}
+	return nil
+}

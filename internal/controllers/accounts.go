@@ -1,0 +1,226 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/keyutil"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/bootstrap"
+	"k8s.io/kubernetes/pkg/controller/certificates/approver"
+	"k8s.io/kubernetes/pkg/controller/certificates/cleaner"
+	"k8s.io/kubernetes/pkg/controller/certificates/clustertrustbundlepublisher"
+	"k8s.io/kubernetes/pkg/controller/certificates/rootcacertpublisher"
+	"k8s.io/kubernetes/pkg/controller/certificates/signer"
+	accounts "k8s.io/kubernetes/pkg/controller/serviceaccount"
+	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/serviceaccount"
+	"k8s.io/utils/clock"
+
+	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+)
+
+// Defaults of kube-controller-manager; see api.go.
+const (
+	tokenWorkers       = 5
+	tokenCleanUp       = 365 * 24 * time.Hour
+	certificateWorkers = 5
+	certificateLife    = 365 * 24 * time.Hour
+)
+
+// accountConstructors are those of the controllers that make and take back what
+// somebody identifies himself with.
+func accountConstructors() map[string]constructor {
+	requests := []schema.GroupVersionResource{resource("certificates.k8s.io", "v1", "certificatesigningrequests")}
+	return map[string]constructor{
+		catalog.ServiceAccount:                 {make: makeServiceAccounts},
+		catalog.ServiceAccountToken:            {make: makeTokens},
+		"legacy-service-account-token-cleaner": {make: makeTokenCleaner},
+		"root-ca-cert-publisher":               {make: makeRootCAPublisher},
+		"csrapproving":                         {resources: requests, make: makeApprover},
+		catalog.CSRSigning:                     {resources: requests, make: makeSigners},
+		"csrcleaner":                           {resources: requests, make: makeRequestCleaner},
+		"clustertrustbundle-publisher":         {gates: []featuregate.Feature{features.ClusterTrustBundle}, make: makeTrustBundlePublisher},
+		"bootstrapsigner":                      {make: makeBootstrapSigner},
+		"tokencleaner":                         {make: makeBootstrapTokenCleaner},
+	}
+}
+
+func makeServiceAccounts(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	core := t.informers.typed.Core().V1()
+	made, err := accounts.NewServiceAccountsController(klog.FromContext(ctx), core.ServiceAccounts(), core.Namespaces(), client,
+		accounts.DefaultServiceAccountsControllerOptions())
+	if err != nil {
+		return nil, err
+	}
+	return workers(made.Run, 1), nil
+}
+
+func makeTokens(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
+	if t.cfg.ServiceAccountKey == "" {
+		return nil, off("the key that signs tokens is not kapi's to use; see --service-account-signing-endpoint")
+	}
+	key, err := keyutil.PrivateKeyFromFile(t.cfg.ServiceAccountKey)
+	if err != nil {
+		return nil, fmt.Errorf("reading the key that signs tokens: %w", err)
+	}
+	generator, err := serviceaccount.JWTTokenGenerator(serviceaccount.LegacyIssuer, key)
+	if err != nil {
+		return nil, fmt.Errorf("using the key that signs tokens: %w", err)
+	}
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	core := t.informers.typed.Core().V1()
+	tokens, err := accounts.NewTokensController(klog.FromContext(ctx), core.ServiceAccounts(), core.Secrets(), client,
+		accounts.TokensControllerOptions{TokenGenerator: generator, RootCA: t.cfg.RootCA})
+	if err != nil {
+		return nil, err
+	}
+	return workers(tokens.Run, tokenWorkers), nil
+}
+
+func makeTokenCleaner(_ context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	core := t.informers.typed.Core().V1()
+	tokens, err := accounts.NewLegacySATokenCleaner(core.ServiceAccounts(), core.Secrets(), core.Pods(), client, clock.RealClock{},
+		accounts.LegacySATokenCleanerOptions{CleanUpPeriod: tokenCleanUp, SyncInterval: accounts.DefaultCleanerSyncInterval})
+	if err != nil {
+		return nil, err
+	}
+	return tokens.Run, nil
+}
+
+func makeRootCAPublisher(_ context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	core := t.informers.typed.Core().V1()
+	publisher, err := rootcacertpublisher.NewPublisher(core.ConfigMaps(), core.Namespaces(), client, t.cfg.RootCA)
+	if err != nil {
+		return nil, err
+	}
+	return workers(publisher.Run, 1), nil
+}
+
+func makeApprover(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	return workers(approver.NewCSRApprovingController(ctx, client, t.informers.typed.Certificates().V1().CertificateSigningRequests()).Run,
+		certificateWorkers), nil
+}
+
+// makeSigners makes one signer for each of the names that Kubernetes signs for.
+func makeSigners(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
+	if t.cfg.SigningCert == "" {
+		return nil, off("%s", t.cfg.WhyNotSigning)
+	}
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	requests := t.informers.typed.Certificates().V1().CertificateSigningRequests()
+	var loops []loop
+	for name, construct := range map[string]func() (*signer.CSRSigningController, error){
+		"kubelet-serving": func() (*signer.CSRSigningController, error) {
+			return signer.NewKubeletServingCSRSigningController(ctx, client, requests, t.cfg.SigningCert, t.cfg.SigningKey, certificateLife)
+		},
+		"kube-apiserver-client-kubelet": func() (*signer.CSRSigningController, error) {
+			return signer.NewKubeletClientCSRSigningController(ctx, client, requests, t.cfg.SigningCert, t.cfg.SigningKey, certificateLife)
+		},
+		"kube-apiserver-client": func() (*signer.CSRSigningController, error) {
+			return signer.NewKubeAPIServerClientCSRSigningController(ctx, client, requests, t.cfg.SigningCert, t.cfg.SigningKey, certificateLife)
+		},
+		"legacy-unknown": func() (*signer.CSRSigningController, error) {
+			return signer.NewLegacyUnknownCSRSigningController(ctx, client, requests, t.cfg.SigningCert, t.cfg.SigningKey, certificateLife)
+		},
+	} {
+		signs, err := construct()
+		if err != nil {
+			return nil, fmt.Errorf("making the signer kubernetes.io/%s: %w", name, err)
+		}
+		loops = append(loops, workers(signs.Run, certificateWorkers))
+	}
+	return together(loops...), nil
+}
+
+func makeRequestCleaner(_ context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	return workers(cleaner.NewCSRCleanerController(client.CertificatesV1().CertificateSigningRequests(),
+		t.informers.typed.Certificates().V1().CertificateSigningRequests()).Run, 1), nil
+}
+
+// makeTrustBundlePublisher makes the publisher for the newest version of the API
+// that is served.
+func makeTrustBundlePublisher(_ context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	authority, err := dynamiccertificates.NewStaticCAContent("kube-apiserver-serving", t.cfg.RootCA)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificates that verify the server: %w", err)
+	}
+	for _, version := range []struct {
+		name      string
+		construct func(string, dynamiccertificates.CAContentProvider, kubernetes.Interface) (clustertrustbundlepublisher.PublisherRunner, error)
+	}{
+		{"v1", clustertrustbundlepublisher.NewGAClusterTrustBundlePublisher},
+		{"v1beta1", clustertrustbundlepublisher.NewBetaClusterTrustBundlePublisher},
+		{"v1alpha1", clustertrustbundlepublisher.NewAlphaClusterTrustBundlePublisher},
+	} {
+		if !t.served.has(resource("certificates.k8s.io", version.name, "clustertrustbundles")) {
+			continue
+		}
+		publisher, err := version.construct("kubernetes.io/kube-apiserver-serving", authority, client)
+		if err != nil {
+			return nil, err
+		}
+		return publisher.Run, nil
+	}
+	return nil, off("clustertrustbundles.certificates.k8s.io are not served; see --runtime-config")
+}
+
+func makeBootstrapSigner(_ context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	core := t.informers.typed.Core().V1()
+	signs, err := bootstrap.NewSigner(client, core.Secrets(), core.ConfigMaps(), bootstrap.DefaultSignerOptions())
+	if err != nil {
+		return nil, err
+	}
+	return signs.Run, nil
+}
+
+func makeBootstrapTokenCleaner(_ context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	cleans, err := bootstrap.NewTokenCleaner(client, t.informers.typed.Core().V1().Secrets(), bootstrap.DefaultTokenCleanerOptions())
+	if err != nil {
+		return nil, err
+	}
+	return cleans.Run, nil
+}

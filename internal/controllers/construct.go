@@ -1,0 +1,65 @@
+package controllers
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/component-base/featuregate"
+
+	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+)
+
+// constructor says how a controller is made.
+type constructor struct {
+	// gates must be on, and resources served, or there is nothing for it to do.
+	gates     []featuregate.Feature
+	resources []schema.GroupVersionResource
+	make      func(context.Context, *term, catalog.Controller) (loop, error)
+}
+
+// constructors are those of all controllers in the catalog, by name.
+func constructors() map[string]constructor {
+	all := apiConstructors()
+	maps.Copy(all, workloadConstructors())
+	maps.Copy(all, nodeConstructors())
+	return all
+}
+
+// missing returns what a controller needs and this server has not, or "".
+func (t *term) missing(c constructor) string {
+	for _, gate := range c.gates {
+		if !feature.DefaultFeatureGate.Enabled(gate) {
+			return "feature gate " + string(gate) + " is off"
+		}
+	}
+	for _, resource := range c.resources {
+		if !t.served.has(resource) {
+			return resource.GroupResource().String() + " " + resource.Version + " is not served; see --runtime-config"
+		}
+	}
+	return ""
+}
+
+// resource is short for a table.
+func resource(group, version, name string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: group, Version: version, Resource: name}
+}
+
+// together runs several loops as one.
+func together(loops ...loop) loop {
+	return func(ctx context.Context) {
+		var wg sync.WaitGroup
+		for _, run := range loops {
+			wg.Go(func() { run(ctx) })
+		}
+		wg.Wait()
+	}
+}
+
+// workers is a loop of a controller that is told how many keys to work on at once.
+func workers(run func(context.Context, int), count int) loop {
+	return func(ctx context.Context) { run(ctx, count) }
+}

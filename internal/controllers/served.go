@@ -1,0 +1,125 @@
+package controllers
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+const (
+	// askAgain is how old an answer about the served APIs may be when nothing has
+	// changed that this server knows of: an aggregated server may have changed.
+	askAgain = 30 * time.Second
+	// unsettled is for how long after a change discovery may still say something new.
+	unsettled = 15 * time.Second
+	// followEvery is how often the garbage collector and quotas look for new
+	// resources. As a rule they get the answer of the time before, so looking costs
+	// next to nothing; kube-controller-manager asks every 30 s and pays each time.
+	followEvery = 5 * time.Second
+)
+
+// served are the resources that the server serves, as discovery says. Its answers
+// are kept until something has changed, and shared: nobody may change them.
+type served struct {
+	discovery.CachedDiscoveryInterface
+	// answered is told of each answer, and whether it is another than the one before.
+	answered func(now map[schema.GroupVersionResource]bool, changed bool)
+
+	mu        sync.Mutex
+	lists     []*metav1.APIResourceList
+	err       error
+	all       map[schema.GroupVersionResource]bool
+	asked     time.Time
+	changedAt time.Time
+	stopped   bool
+}
+
+// changed is called when the served APIs may have changed.
+func (s *served) changed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changedAt = time.Now()
+}
+
+// stop makes the last answer the last one.
+func (s *served) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+}
+
+// ServerPreferredResources returns the resources in the version that the server
+// prefers. As in client-go, there may be resources beside an error.
+func (s *served) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
+	s.mu.Lock()
+	fresh := s.stopped || time.Since(s.asked) < askAgain && time.Since(s.changedAt) > unsettled
+	lists, err := s.lists, s.err
+	s.mu.Unlock()
+	if fresh {
+		return lists, err
+	}
+	_ = s.refresh()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists, s.err
+}
+
+// ServerPreferredNamespacedResources returns those that are in namespaces.
+func (s *served) ServerPreferredNamespacedResources() ([]*metav1.APIResourceList, error) {
+	lists, err := s.ServerPreferredResources()
+	return discovery.FilteredBy(discovery.ResourcePredicateFunc(func(_ string, r *metav1.APIResource) bool {
+		return r.Namespaced
+	}), lists), err
+}
+
+// has tells whether a resource is served, in any version.
+func (s *served) has(r schema.GroupVersionResource) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[r]
+}
+
+// refresh asks. It returns an error if there is no answer at all.
+func (s *served) refresh() error {
+	asked := time.Now()
+	s.Invalidate()
+	_, every, err := s.ServerGroupsAndResources()
+	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !partly {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lists, s.err, s.asked = nil, err, asked
+		return err
+	}
+	lists, err := s.CachedDiscoveryInterface.ServerPreferredResources()
+	all := resourcesOf(every)
+	s.mu.Lock()
+	for r := range s.all {
+		if _, unknown := failed[r.GroupVersion()]; unknown {
+			all[r] = true // it may be there still
+		}
+	}
+	changed := !maps.Equal(all, s.all)
+	s.lists, s.err, s.asked, s.all = lists, err, asked, all
+	s.mu.Unlock()
+	s.answered(all, changed)
+	return nil
+}
+
+func resourcesOf(lists []*metav1.APIResourceList) map[schema.GroupVersionResource]bool {
+	all := map[schema.GroupVersionResource]bool{}
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			continue
+		}
+		for _, r := range list.APIResources {
+			all[version.WithResource(r.Name)] = true
+		}
+	}
+	return all
+}

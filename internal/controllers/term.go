@@ -1,0 +1,144 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/garbagecollector"
+
+	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+)
+
+// reader is the user that fills the informers: upstream's controller manager itself.
+const reader = "system:kube-controller-manager"
+
+// term is what the controllers share while this server runs them. Nothing of it
+// outlives the context that it was made with.
+type term struct {
+	cfg       Config
+	api       API
+	informers *informers
+	served    *served
+	mapper    meta.ResettableRESTMapper
+	// graph is the garbage collector's; nil where that is off.
+	graph *garbagecollector.GraphBuilder
+	// started is closed when the informers that the constructors asked for run.
+	started chan struct{}
+}
+
+func newTerm(ctx context.Context, cfg Config, api API) (*term, error) {
+	t := &term{cfg: cfg, api: api, started: make(chan struct{})}
+	config := t.as("informers", reader)
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	t.served = &served{CachedDiscoveryInterface: memory.NewMemCacheClient(client)}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(t.served)
+	t.mapper = mapper
+	if t.informers, err = newInformers(config); err != nil {
+		return nil, err
+	}
+	t.served.answered = func(now map[schema.GroupVersionResource]bool, changed bool) {
+		if changed {
+			mapper.Reset()
+		}
+		t.informers.prune(now)
+	}
+	if err := t.served.refresh(); err != nil {
+		t.informers.close()
+		return nil, fmt.Errorf("asking which APIs are served: %w", err)
+	}
+	context.AfterFunc(ctx, t.served.stop)
+	return t, nil
+}
+
+// as returns a client configuration for a controller that acts as a user. Flow
+// control of the server limits it, and no second limit of the client's own.
+func (t *term) as(controller, user string) *rest.Config {
+	config := rest.CopyConfig(t.api.Config)
+	config.UserAgent = "kapi/controllers/" + controller
+	config.QPS, config.RateLimiter = -1, nil
+	config.Impersonate = rest.ImpersonationConfig{UserName: user}
+	return config
+}
+
+func (t *term) config(c catalog.Controller) *rest.Config { return t.as(c.Name, c.User()) }
+
+func (t *term) client(c catalog.Controller) (kubernetes.Interface, error) {
+	return kubernetes.NewForConfig(t.config(c))
+}
+
+// loop is a controller that was made: it runs until its context is done.
+type loop func(context.Context)
+
+// running is a controller that was made, with its context.
+type running struct {
+	*record
+	ctx  context.Context
+	loop loop
+}
+
+// run makes the controllers that are on, starts the informers and runs all until
+// ctx is done. One that can't be made does not keep the others from running.
+func (t *term) run(ctx context.Context, records []*record) {
+	defer t.informers.close()
+	var all []running
+	for _, r := range records {
+		if r.enabled {
+			all = append(all, t.make(ctx, r)...)
+		}
+	}
+	t.informers.Start(ctx.Done())
+	close(t.started)
+	var wg sync.WaitGroup
+	for _, one := range all {
+		one.set(phaseRunning, "")
+		wg.Go(func() { one.loop(one.ctx) })
+	}
+	klog.FromContext(ctx).V(1).Info("Controllers run", "number", len(all))
+	<-ctx.Done()
+	wg.Wait()
+}
+
+// make makes one controller, or says in its record why not.
+func (t *term) make(ctx context.Context, r *record) []running {
+	construct, known := constructors()[r.Name]
+	if !known {
+		r.fail(errors.New("this build of kapi has no such controller"))
+		return nil
+	}
+	if missing := t.missing(construct); missing != "" {
+		r.set(phaseOff, missing)
+		return nil
+	}
+	ctx = r.watch(ctx)
+	loop, err := construct.make(ctx, t, r.Controller)
+	if off := (*offError)(nil); errors.As(err, &off) {
+		r.set(phaseOff, off.reason)
+		return nil
+	}
+	if err != nil {
+		r.fail(err)
+		klog.FromContext(ctx).Error(err, "Controller was not started")
+		return nil
+	}
+	return []running{{r, ctx, loop}}
+}
+
+// offError says why a controller has nothing to do here.
+type offError struct{ reason string }
+
+func (e *offError) Error() string { return e.reason }
+
+func off(format string, args ...any) error { return &offError{fmt.Sprintf(format, args...)} }
