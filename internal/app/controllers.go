@@ -59,14 +59,13 @@ func (s *server) makeControllers() error {
 		return fmt.Errorf("reading what verifies the server: %w", err)
 	}
 	if !s.embedded() {
-		identity, err := s.dir.Identity()
-		if err != nil {
+		if cfg.Identity, err = s.dir.Identity(); err != nil {
 			return err
 		}
-		cfg.Election = &controllers.Election{Identity: identity, LeaseDuration: s.cfg.Controllers.LeaseDuration.Std()}
+		cfg.LeaseDuration = s.cfg.Controllers.LeaseDuration.Std()
 	}
 	s.controllers = controllers.New(cfg)
-	globals.OnError(func(ctx context.Context, err error, message string) { s.controllers.Noted(ctx, err, message) })
+	globals.OnError(s.controllers.HandleError)
 	return nil
 }
 

@@ -234,7 +234,7 @@ func TestHelpGroups(t *testing.T) {
 	if len(counts) > 0 {
 		t.Errorf("in groups only: %v", counts)
 	}
-	wantOrder := []string{"kapi", "kapi serving", "kapi etcd", "kapi inspect", "kapi lifecycle", "kapi log", "generic", "secure serving", "authentication", "admission"}
+	wantOrder := []string{"kapi", "kapi serving", "kapi etcd", "kapi controllers", "kapi inspect", "kapi lifecycle", "kapi log", "generic", "secure serving", "authentication", "admission"}
 	if !slices.Equal(groups.Order, wantOrder) {
 		t.Errorf("order %q", groups.Order)
 	}

@@ -56,7 +56,7 @@ func makeServiceAccounts(ctx context.Context, t *term, c catalog.Controller) (lo
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	made, err := accounts.NewServiceAccountsController(klog.FromContext(ctx), core.ServiceAccounts(), core.Namespaces(), client,
 		accounts.DefaultServiceAccountsControllerOptions())
 	if err != nil {
@@ -81,7 +81,7 @@ func makeTokens(ctx context.Context, t *term, c catalog.Controller) (loop, error
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	tokens, err := accounts.NewTokensController(klog.FromContext(ctx), core.ServiceAccounts(), core.Secrets(), client,
 		accounts.TokensControllerOptions{TokenGenerator: generator, RootCA: t.cfg.RootCA})
 	if err != nil {
@@ -95,7 +95,7 @@ func makeTokenCleaner(_ context.Context, t *term, c catalog.Controller) (loop, e
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	tokens, err := accounts.NewLegacySATokenCleaner(core.ServiceAccounts(), core.Secrets(), core.Pods(), client, clock.RealClock{},
 		accounts.LegacySATokenCleanerOptions{CleanUpPeriod: tokenCleanUp, SyncInterval: accounts.DefaultCleanerSyncInterval})
 	if err != nil {
@@ -109,7 +109,7 @@ func makeRootCAPublisher(_ context.Context, t *term, c catalog.Controller) (loop
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	publisher, err := rootcacertpublisher.NewPublisher(core.ConfigMaps(), core.Namespaces(), client, t.cfg.RootCA)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func makeApprover(ctx context.Context, t *term, c catalog.Controller) (loop, err
 	if err != nil {
 		return nil, err
 	}
-	return workers(approver.NewCSRApprovingController(ctx, client, t.informers.typed.Certificates().V1().CertificateSigningRequests()).Run,
+	return workers(approver.NewCSRApprovingController(ctx, client, t.informers.Typed.Certificates().V1().CertificateSigningRequests()).Run,
 		certificateWorkers), nil
 }
 
@@ -135,7 +135,7 @@ func makeSigners(ctx context.Context, t *term, c catalog.Controller) (loop, erro
 	if err != nil {
 		return nil, err
 	}
-	requests := t.informers.typed.Certificates().V1().CertificateSigningRequests()
+	requests := t.informers.Typed.Certificates().V1().CertificateSigningRequests()
 	var loops []loop
 	for name, construct := range map[string]func() (*signer.CSRSigningController, error){
 		"kubelet-serving": func() (*signer.CSRSigningController, error) {
@@ -166,7 +166,7 @@ func makeRequestCleaner(_ context.Context, t *term, c catalog.Controller) (loop,
 		return nil, err
 	}
 	return workers(cleaner.NewCSRCleanerController(client.CertificatesV1().CertificateSigningRequests(),
-		t.informers.typed.Certificates().V1().CertificateSigningRequests()).Run, 1), nil
+		t.informers.Typed.Certificates().V1().CertificateSigningRequests()).Run, 1), nil
 }
 
 // makeTrustBundlePublisher makes the publisher for the newest version of the API
@@ -188,7 +188,7 @@ func makeTrustBundlePublisher(_ context.Context, t *term, c catalog.Controller) 
 		{"v1beta1", clustertrustbundlepublisher.NewBetaClusterTrustBundlePublisher},
 		{"v1alpha1", clustertrustbundlepublisher.NewAlphaClusterTrustBundlePublisher},
 	} {
-		if !t.served.has(resource("certificates.k8s.io", version.name, "clustertrustbundles")) {
+		if !t.served.Has(resource("certificates.k8s.io", version.name, "clustertrustbundles")) {
 			continue
 		}
 		publisher, err := version.construct("kubernetes.io/kube-apiserver-serving", authority, client)
@@ -205,7 +205,7 @@ func makeBootstrapSigner(_ context.Context, t *term, c catalog.Controller) (loop
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	signs, err := bootstrap.NewSigner(client, core.Secrets(), core.ConfigMaps(), bootstrap.DefaultSignerOptions())
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func makeBootstrapTokenCleaner(_ context.Context, t *term, c catalog.Controller)
 	if err != nil {
 		return nil, err
 	}
-	cleans, err := bootstrap.NewTokenCleaner(client, t.informers.typed.Core().V1().Secrets(), bootstrap.DefaultTokenCleanerOptions())
+	cleans, err := bootstrap.NewTokenCleaner(client, t.informers.Typed.Core().V1().Secrets(), bootstrap.DefaultTokenCleanerOptions())
 	if err != nil {
 		return nil, err
 	}

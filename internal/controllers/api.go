@@ -35,6 +35,7 @@ import (
 	"k8s.io/kubernetes/pkg/quota/v1/install"
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+	"github.com/kapi-dev/kapi/internal/controllers/informers"
 )
 
 // How many keys a controller works on at once, and how often it looks at everything
@@ -91,7 +92,7 @@ func makeNamespace(ctx context.Context, t *term, c catalog.Controller) (loop, er
 	// What is served is asked for at each deletion: an answer that is a moment old
 	// could leave objects of a new kind behind.
 	namespaces := namespace.NewNamespaceController(ctx, client, objects, client.Discovery().ServerPreferredNamespacedResources,
-		t.informers.typed.Core().V1().Namespaces(), namespaceResync, corev1.FinalizerKubernetes)
+		t.informers.Typed.Core().V1().Namespaces(), namespaceResync, corev1.FinalizerKubernetes)
 	return workers(namespaces.Run, namespaceWorkers), nil
 }
 
@@ -110,7 +111,7 @@ func makeGarbageCollector(ctx context.Context, t *term, c catalog.Controller) (l
 	}
 	return together(
 		func(ctx context.Context) { collector.Run(ctx, collectorWorkers, collectorSync) },
-		func(ctx context.Context) { collector.Sync(ctx, t.served, followEvery) },
+		func(ctx context.Context) { collector.Sync(ctx, t.served, informers.FollowEvery) },
 	), nil
 }
 
@@ -129,7 +130,7 @@ func makeAggregation(_ context.Context, t *term, c catalog.Controller) (loop, er
 	if err != nil {
 		return nil, err
 	}
-	aggregation := clusterroleaggregation.NewClusterRoleAggregation(t.informers.typed.Rbac().V1().ClusterRoles(), client.RbacV1())
+	aggregation := clusterroleaggregation.NewClusterRoleAggregation(t.informers.Typed.Rbac().V1().ClusterRoles(), client.RbacV1())
 	return workers(aggregation.Run, aggregationWorkers), nil
 }
 
@@ -147,23 +148,23 @@ func makeQuota(ctx context.Context, t *term, c catalog.Controller) (loop, error)
 		return nil, err
 	}
 	for _, r := range counted() {
-		if !t.served.has(r) {
+		if !t.served.Has(r) {
 			continue
 		}
-		if err := t.informers.require(r); err != nil {
+		if err := t.informers.Require(r); err != nil {
 			return nil, err
 		}
 	}
-	evaluators, err := install.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(t.informers.ForResource), t.informers.typed)
+	evaluators, err := install.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(t.informers.ForResource), t.informers.Typed)
 	if err != nil {
 		return nil, err
 	}
 	quotas, err := resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
 		QuotaClient:               client.CoreV1(),
-		ResourceQuotaInformer:     t.informers.typed.Core().V1().ResourceQuotas(),
+		ResourceQuotaInformer:     t.informers.Typed.Core().V1().ResourceQuotas(),
 		ResyncPeriod:              controller.StaticResyncPeriodFunc(quotaResync),
 		InformerFactory:           t.informers,
-		ReplenishmentResyncPeriod: controller.StaticResyncPeriodFunc(resync),
+		ReplenishmentResyncPeriod: controller.StaticResyncPeriodFunc(informers.Resync),
 		DiscoveryFunc:             t.served.ServerPreferredNamespacedResources,
 		IgnoredResourcesFunc:      evaluators.IgnoredResources,
 		InformersStarted:          t.started,
@@ -175,7 +176,9 @@ func makeQuota(ctx context.Context, t *term, c catalog.Controller) (loop, error)
 	}
 	return together(
 		workers(quotas.Run, quotaWorkers),
-		func(ctx context.Context) { quotas.Sync(ctx, t.served.ServerPreferredNamespacedResources, followEvery) },
+		func(ctx context.Context) {
+			quotas.Sync(ctx, t.served.ServerPreferredNamespacedResources, informers.FollowEvery)
+		},
 	), nil
 }
 
@@ -187,7 +190,7 @@ func makePolicyStatus(_ context.Context, t *term, c catalog.Controller) (loop, e
 	schemas := resolver.NewDefinitionsSchemaResolver(openapi.GetOpenAPIDefinitions, scheme.Scheme, apiextensionsscheme.Scheme).
 		Combine(&resolver.ClientDiscoveryResolver{Discovery: client.Discovery()})
 	policies, err := validatingadmissionpolicystatus.NewController(
-		t.informers.typed.Admissionregistration().V1().ValidatingAdmissionPolicies(),
+		t.informers.Typed.Admissionregistration().V1().ValidatingAdmissionPolicies(),
 		client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
 		&validating.TypeChecker{SchemaResolver: schemas, RestMapper: t.mapper},
 	)
@@ -222,7 +225,7 @@ func makeMigrator(ctx context.Context, t *term, c catalog.Controller) (loop, err
 	if err != nil {
 		return nil, err
 	}
-	migrations := t.informers.typed.Storagemigration().V1().StorageVersionMigrations()
+	migrations := t.informers.Typed.Storagemigration().V1().StorageVersionMigrations()
 	const name = "storage-version-migrator-controller"
 	return together(
 		storageversionmigrator.NewSVMController(ctx, client, objects, migrations, name, t.mapper, t.graph).Run,
@@ -237,7 +240,7 @@ func makeStorageVersionGC(ctx context.Context, t *term, c catalog.Controller) (l
 		return nil, err
 	}
 	return storageversiongc.NewStorageVersionGC(ctx, client,
-		t.informers.typed.Coordination().V1().Leases(), t.informers.typed.Internal().V1alpha1().StorageVersions()).Run, nil
+		t.informers.Typed.Coordination().V1().Leases(), t.informers.Typed.Internal().V1alpha1().StorageVersions()).Run, nil
 }
 
 func makeServiceCIDR(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
@@ -245,7 +248,7 @@ func makeServiceCIDR(ctx context.Context, t *term, c catalog.Controller) (loop, 
 	if err != nil {
 		return nil, err
 	}
-	networking := t.informers.typed.Networking().V1()
+	networking := t.informers.Typed.Networking().V1()
 	return workers(servicecidrs.NewController(ctx, networking.ServiceCIDRs(), networking.IPAddresses(), client).Run, serviceCIDRWorkers), nil
 }
 
@@ -254,7 +257,7 @@ func makePVProtection(ctx context.Context, t *term, c catalog.Controller) (loop,
 	if err != nil {
 		return nil, err
 	}
-	volumes, err := pvprotection.NewPVProtectionController(klog.FromContext(ctx), t.informers.typed.Core().V1().PersistentVolumes(), client)
+	volumes, err := pvprotection.NewPVProtectionController(klog.FromContext(ctx), t.informers.Typed.Core().V1().PersistentVolumes(), client)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +269,7 @@ func makePVCProtection(ctx context.Context, t *term, c catalog.Controller) (loop
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	claims, err := pvcprotection.NewPVCProtectionController(klog.FromContext(ctx), core.PersistentVolumeClaims(), core.Pods(), client)
 	if err != nil {
 		return nil, err
@@ -279,9 +282,9 @@ func makeVACProtection(ctx context.Context, t *term, c catalog.Controller) (loop
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	classes, err := vacprotection.NewVACProtectionController(klog.FromContext(ctx), client,
-		core.PersistentVolumeClaims(), core.PersistentVolumes(), t.informers.typed.Storage().V1().VolumeAttributesClasses())
+		core.PersistentVolumeClaims(), core.PersistentVolumes(), t.informers.Typed.Storage().V1().VolumeAttributesClasses())
 	if err != nil {
 		return nil, err
 	}

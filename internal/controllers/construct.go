@@ -36,7 +36,7 @@ func (t *term) missing(c constructor) string {
 		}
 	}
 	for _, resource := range c.resources {
-		if !t.served.has(resource) {
+		if !t.served.Has(resource) {
 			return resource.GroupResource().String() + " " + resource.Version + " is not served; see --runtime-config"
 		}
 	}

@@ -5,12 +5,13 @@
 //
 // They are clients of the API. Each acts as the user that upstream gives it, so that
 // its rights, the audit log and flow control see what they would see of
-// kube-controller-manager. All share one set of informers (see informers), and what
-// nobody needs whole is watched as metadata only.
+// kube-controller-manager. All share one set of informers (package informers), and
+// what nobody needs whole is watched as metadata only. With several servers, package
+// election finds the one that runs them; package record keeps how each does.
 //
-//	Manager   which controllers are on, who leads, and how each does
-//	term      what is made when this server begins to lead, and goes when it ends
-//	construct how each is made: one row a controller, in api.go and workloads.go
+//	Manager   which controllers are on, and who runs them
+//	term      what is made when this server begins to run them, and goes when it ends
+//	construct how each is made: one row a controller
 //
 // The package may import k8s.io/kubernetes, its own subpackages and the leaves.
 package controllers
@@ -23,7 +24,11 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+	"github.com/kapi-dev/kapi/internal/controllers/election"
+	"github.com/kapi-dev/kapi/internal/controllers/informers"
+	"github.com/kapi-dev/kapi/internal/controllers/record"
 )
 
 // Config says which controllers run, and with what.
@@ -34,9 +39,11 @@ type Config struct {
 	FakeNodes int
 	// KubeletVersion is what these nodes say that they run ("v1.37.2").
 	KubeletVersion string
-	// Election says how one server among several is found; nil where there can be
-	// only one.
-	Election *Election
+	// Identity is this server's among several that could run the controllers, and
+	// LeaseDuration how long they wait for one that is gone; see election.Config. It
+	// is empty where there can be only one.
+	Identity      string
+	LeaseDuration time.Duration
 
 	// SigningCert and SigningKey are the PEM files of the authority that signs
 	// certificates. Where they are empty, WhyNotSigning says why nothing is signed.
@@ -53,19 +60,19 @@ type Config struct {
 type Manager struct {
 	cfg     Config
 	log     klog.Logger
-	records []*record
+	records []*record.Record
 
 	mu     sync.Mutex
 	holder string
 	// served is that of the term that runs; nil between terms.
-	served *served
+	served *informers.Served
 }
 
 // New returns a manager that runs nothing yet.
 func New(cfg Config) *Manager {
 	m := &Manager{cfg: cfg, log: klog.Background()}
 	for _, c := range catalog.Controllers() {
-		m.records = append(m.records, newRecord(c, cfg.Selected.Has(c.Name)))
+		m.records = append(m.records, record.New(c, cfg.Selected.Has(c.Name)))
 	}
 	return m
 }
@@ -88,11 +95,14 @@ func (m *Manager) Run(ctx context.Context, api API) {
 	if err := api.Changed(m.changed); err != nil {
 		m.log.Error(err, "New APIs will be noticed late")
 	}
-	if m.cfg.Election == nil {
+	if m.cfg.Identity == "" {
 		m.lead(ctx, api)
 		return
 	}
-	m.elect(ctx, api)
+	election.Run(ctx, election.Config{
+		Identity: m.cfg.Identity, LeaseDuration: m.cfg.LeaseDuration, Client: api.Config, Log: m.log,
+		Lead: func(ctx context.Context) { m.lead(ctx, api) }, Holder: m.setHolder,
+	})
 }
 
 // changed is called when the APIs that are served have changed.
@@ -100,11 +110,11 @@ func (m *Manager) changed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.served != nil {
-		m.served.changed()
+		m.served.Changed()
 	}
 }
 
-func (m *Manager) setServed(s *served) {
+func (m *Manager) setServed(s *informers.Served) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.served = s
@@ -135,11 +145,11 @@ func (m *Manager) serve(ctx context.Context, api API) error {
 	// Also what upstream starts with the context of a constructor ends with the term.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m.each(func(r *record) { r.set(phaseStarting, "") })
-	defer m.each(func(r *record) { r.set(phaseStandby, "") })
+	m.each(func(r *record.Record) { r.Enter(record.Starting, "") })
+	defer m.each(func(r *record.Record) { r.Enter(record.Standby, "") })
 	t, err := newTerm(ctx, m.cfg, api)
 	if err != nil {
-		m.each(func(r *record) { r.fail(err) })
+		m.each(func(r *record.Record) { r.Fail(err) })
 		return err
 	}
 	m.setServed(t.served)
@@ -148,10 +158,35 @@ func (m *Manager) serve(ctx context.Context, api API) error {
 	return nil
 }
 
-// each calls do for the controllers that are on.
-func (m *Manager) each(do func(*record)) {
+func (m *Manager) setHolder(identity string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.holder = identity
+}
+
+// Objects returns all controllers as they are now, those that are off among them, in
+// the order of the catalog; see record.Record.Object for what is left open.
+func (m *Manager) Objects() []*v1alpha1.Controller {
+	m.mu.Lock()
+	holder := m.holder
+	m.mu.Unlock()
+	objects := make([]*v1alpha1.Controller, 0, len(m.records))
 	for _, r := range m.records {
-		if r.enabled {
+		objects = append(objects, r.Object(holder, m.cfg.Identity))
+	}
+	return objects
+}
+
+// HandleError logs an error that upstream does no more about, if it is one of a
+// controller. It is for globals.OnError; see record.HandleError.
+func (m *Manager) HandleError(ctx context.Context, err error, message string, values ...any) (logged bool) {
+	return record.HandleError(ctx, m.records, err, message, values...)
+}
+
+// each calls do for the controllers that are on.
+func (m *Manager) each(do func(*record.Record)) {
+	for _, r := range m.records {
+		if r.Enabled {
 			do(r)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+	"github.com/kapi-dev/kapi/internal/controllers/informers"
+	"github.com/kapi-dev/kapi/internal/controllers/record"
 )
 
 // reader is the user that fills the informers: upstream's controller manager itself.
@@ -27,8 +29,8 @@ const reader = "system:kube-controller-manager"
 type term struct {
 	cfg       Config
 	api       API
-	informers *informers
-	served    *served
+	informers *informers.Set
+	served    *informers.Served
 	mapper    meta.ResettableRESTMapper
 	// graph is the garbage collector's; nil where that is off.
 	graph *garbagecollector.GraphBuilder
@@ -43,23 +45,23 @@ func newTerm(ctx context.Context, cfg Config, api API) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.served = &served{CachedDiscoveryInterface: memory.NewMemCacheClient(client)}
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(t.served)
+	cached := memory.NewMemCacheClient(client)
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(cached)
 	t.mapper = mapper
-	if t.informers, err = newInformers(config); err != nil {
+	if t.informers, err = informers.New(config); err != nil {
 		return nil, err
 	}
-	t.served.answered = func(now map[schema.GroupVersionResource]bool, changed bool) {
+	t.served = informers.NewServed(cached, func(now map[schema.GroupVersionResource]bool, changed bool) {
 		if changed {
 			mapper.Reset()
 		}
-		t.informers.prune(now)
-	}
-	if err := t.served.refresh(); err != nil {
-		t.informers.close()
+		t.informers.Prune(now)
+	})
+	if err := t.served.Refresh(); err != nil {
+		t.informers.Close()
 		return nil, fmt.Errorf("asking which APIs are served: %w", err)
 	}
-	context.AfterFunc(ctx, t.served.stop)
+	context.AfterFunc(ctx, t.served.Stop)
 	return t, nil
 }
 
@@ -84,18 +86,18 @@ type loop func(context.Context)
 
 // running is a controller that was made, with its context.
 type running struct {
-	*record
+	*record.Record
 	ctx  context.Context
 	loop loop
 }
 
 // run makes the controllers that are on, starts the informers and runs all until
 // ctx is done. One that can't be made does not keep the others from running.
-func (t *term) run(ctx context.Context, records []*record) {
-	defer t.informers.close()
+func (t *term) run(ctx context.Context, records []*record.Record) {
+	defer t.informers.Close()
 	var all []running
 	for _, r := range records {
-		if r.enabled {
+		if r.Enabled {
 			all = append(all, t.make(ctx, r)...)
 		}
 	}
@@ -103,7 +105,7 @@ func (t *term) run(ctx context.Context, records []*record) {
 	close(t.started)
 	var wg sync.WaitGroup
 	for _, one := range all {
-		one.set(phaseRunning, "")
+		one.Enter(record.Running, "")
 		wg.Go(func() { one.loop(one.ctx) })
 	}
 	klog.FromContext(ctx).V(1).Info("Controllers run", "number", len(all))
@@ -112,24 +114,24 @@ func (t *term) run(ctx context.Context, records []*record) {
 }
 
 // make makes one controller, or says in its record why not.
-func (t *term) make(ctx context.Context, r *record) []running {
+func (t *term) make(ctx context.Context, r *record.Record) []running {
 	construct, known := constructors()[r.Name]
 	if !known {
-		r.fail(errors.New("this build of kapi has no such controller"))
+		r.Fail(errors.New("this build of kapi has no such controller"))
 		return nil
 	}
 	if missing := t.missing(construct); missing != "" {
-		r.set(phaseOff, missing)
+		r.Enter(record.Off, missing)
 		return nil
 	}
-	ctx = r.watch(ctx)
+	ctx = r.Watch(ctx)
 	loop, err := construct.make(ctx, t, r.Controller)
 	if off := (*offError)(nil); errors.As(err, &off) {
-		r.set(phaseOff, off.reason)
+		r.Enter(record.Off, off.reason)
 		return nil
 	}
 	if err != nil {
-		r.fail(err)
+		r.Fail(err)
 		klog.FromContext(ctx).Error(err, "Controller was not started")
 		return nil
 	}

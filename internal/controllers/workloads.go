@@ -83,8 +83,8 @@ func makeDeployments(ctx context.Context, t *term, c catalog.Controller) (loop, 
 	if err != nil {
 		return nil, err
 	}
-	apps := t.informers.typed.Apps().V1()
-	deployments, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), t.informers.typed.Core().V1().Pods(), client)
+	apps := t.informers.Typed.Apps().V1()
+	deployments, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), t.informers.Typed.Core().V1().Pods(), client)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func makeReplicaSets(ctx context.Context, t *term, c catalog.Controller) (loop, 
 	if err != nil {
 		return nil, err
 	}
-	return workers(replicaset.NewReplicaSetController(ctx, t.informers.typed.Apps().V1().ReplicaSets(),
-		t.informers.typed.Core().V1().Pods(), client, replicaset.BurstReplicas).Run, workloadWorkers), nil
+	return workers(replicaset.NewReplicaSetController(ctx, t.informers.Typed.Apps().V1().ReplicaSets(),
+		t.informers.Typed.Core().V1().Pods(), client, replicaset.BurstReplicas).Run, workloadWorkers), nil
 }
 
 func makeReplicationControllers(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
@@ -105,7 +105,7 @@ func makeReplicationControllers(ctx context.Context, t *term, c catalog.Controll
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	return workers(replication.NewReplicationManager(ctx, core.Pods(), core.ReplicationControllers(), client, replication.BurstReplicas).Run,
 		workloadWorkers), nil
 }
@@ -115,7 +115,7 @@ func makeStatefulSets(ctx context.Context, t *term, c catalog.Controller) (loop,
 	if err != nil {
 		return nil, err
 	}
-	core, apps := t.informers.typed.Core().V1(), t.informers.typed.Apps().V1()
+	core, apps := t.informers.Typed.Core().V1(), t.informers.Typed.Apps().V1()
 	return workers(statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(),
 		apps.ControllerRevisions(), client).Run, workloadWorkers), nil
 }
@@ -125,7 +125,7 @@ func makeDaemonSets(ctx context.Context, t *term, c catalog.Controller) (loop, e
 	if err != nil {
 		return nil, err
 	}
-	core, apps := t.informers.typed.Core().V1(), t.informers.typed.Apps().V1()
+	core, apps := t.informers.Typed.Core().V1(), t.informers.Typed.Apps().V1()
 	sets, err := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), core.Pods(), core.Nodes(), client,
 		flowcontrol.NewBackOff(daemonSetBackoff, daemonSetBackoffMax))
 	if err != nil {
@@ -142,10 +142,10 @@ func makeJobs(ctx context.Context, t *term, c catalog.Controller) (loop, error) 
 	var workloads schedulinginformers.WorkloadInformer
 	var groups schedulinginformers.PodGroupInformer
 	if feature.DefaultFeatureGate.Enabled(features.WorkloadWithJob) {
-		scheduling := t.informers.typed.Scheduling().V1beta1()
+		scheduling := t.informers.Typed.Scheduling().V1beta1()
 		workloads, groups = scheduling.Workloads(), scheduling.PodGroups()
 	}
-	jobs, err := job.NewController(ctx, client, t.informers.typed.Core().V1().Pods(), t.informers.typed.Batch().V1().Jobs(), workloads, groups)
+	jobs, err := job.NewController(ctx, client, t.informers.Typed.Core().V1().Pods(), t.informers.Typed.Batch().V1().Jobs(), workloads, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func makeCronJobs(ctx context.Context, t *term, c catalog.Controller) (loop, err
 	if err != nil {
 		return nil, err
 	}
-	batch := t.informers.typed.Batch().V1()
+	batch := t.informers.Typed.Batch().V1()
 	jobs, err := cronjob.NewControllerV2(ctx, batch.Jobs(), batch.CronJobs(), client)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func makeTTLAfterFinished(ctx context.Context, t *term, c catalog.Controller) (l
 	if err != nil {
 		return nil, err
 	}
-	return workers(ttlafterfinished.New(ctx, t.informers.typed.Batch().V1().Jobs(), client).Run, workloadWorkers), nil
+	return workers(ttlafterfinished.New(ctx, t.informers.Typed.Batch().V1().Jobs(), client).Run, workloadWorkers), nil
 }
 
 func makeEndpoints(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
@@ -178,7 +178,7 @@ func makeEndpoints(ctx context.Context, t *term, c catalog.Controller) (loop, er
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	return workers(endpoint.NewEndpointController(ctx, core.Pods(), core.Services(), core.Endpoints(), client, 0).Run, workloadWorkers), nil
 }
 
@@ -187,9 +187,9 @@ func makeEndpointSlices(ctx context.Context, t *term, c catalog.Controller) (loo
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	return workers(endpointslice.NewController(ctx, core.Pods(), core.Services(), core.Nodes(),
-		t.informers.typed.Discovery().V1().EndpointSlices(), endpointsPerSlice, client, 0).Run, workloadWorkers), nil
+		t.informers.Typed.Discovery().V1().EndpointSlices(), endpointsPerSlice, client, 0).Run, workloadWorkers), nil
 }
 
 func makeEndpointSliceMirroring(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
@@ -197,8 +197,8 @@ func makeEndpointSliceMirroring(ctx context.Context, t *term, c catalog.Controll
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
-	return workers(endpointslicemirroring.NewController(ctx, core.Endpoints(), t.informers.typed.Discovery().V1().EndpointSlices(),
+	core := t.informers.Typed.Core().V1()
+	return workers(endpointslicemirroring.NewController(ctx, core.Endpoints(), t.informers.Typed.Discovery().V1().EndpointSlices(),
 		core.Services(), endpointsPerSubset, client, 0).Run, workloadWorkers), nil
 }
 
@@ -211,8 +211,8 @@ func makeDisruption(ctx context.Context, t *term, c catalog.Controller) (loop, e
 	if err != nil {
 		return nil, err
 	}
-	core, apps := t.informers.typed.Core().V1(), t.informers.typed.Apps().V1()
-	budgets := disruption.NewDisruptionController(ctx, core.Pods(), t.informers.typed.Policy().V1().PodDisruptionBudgets(),
+	core, apps := t.informers.Typed.Core().V1(), t.informers.Typed.Apps().V1()
+	budgets := disruption.NewDisruptionController(ctx, core.Pods(), t.informers.Typed.Policy().V1().PodDisruptionBudgets(),
 		core.ReplicationControllers(), apps.ReplicaSets(), apps.Deployments(), apps.StatefulSets(), client, t.mapper, scales, client.Discovery())
 	return workers(budgets.Run, disruptionWorkers), nil
 }
@@ -222,7 +222,7 @@ func makePodGC(ctx context.Context, t *term, c catalog.Controller) (loop, error)
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.typed.Core().V1()
+	core := t.informers.Typed.Core().V1()
 	return podgc.NewPodGC(ctx, client, core.Pods(), core.Nodes(), terminatedPods).Run, nil
 }
 
@@ -249,7 +249,7 @@ func makeAutoscaler(ctx context.Context, t *term, c catalog.Controller) (loop, e
 	versions := custom_metrics.NewAvailableAPIsGetter(client.Discovery())
 	autoscaler := podautoscaler.NewHorizontalController(ctx, client.CoreV1(), scales, client.AutoscalingV2(), t.mapper,
 		metrics.NewRESTMetricsClient(resources, custom_metrics.NewForConfig(config, t.mapper, versions), external),
-		t.informers.typed.Autoscaling().V2().HorizontalPodAutoscalers(), t.informers.typed.Core().V1().Pods(),
+		t.informers.Typed.Autoscaling().V2().HorizontalPodAutoscalers(), t.informers.Typed.Core().V1().Pods(),
 		autoscaleEvery, downscaleAfter, autoscaleTolerance, cpuInitialization, initialReadiness)
 	return together(
 		func(ctx context.Context) { custom_metrics.PeriodicallyInvalidate(versions, autoscaleEvery, ctx.Done()) },

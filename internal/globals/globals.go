@@ -77,11 +77,14 @@ func OnPanic(handler func(ctx context.Context, value any)) {
 	utilruntime.PanicHandlers = append(utilruntime.PanicHandlers, handler)
 }
 
-// OnError adds a handler that is called for each error that upstream does no more
-// about than log it (utilruntime.HandleError and its like). It must come before
-// anything runs that has such errors.
-func OnError(handler func(ctx context.Context, err error, message string)) {
-	utilruntime.ErrorHandlers = append(utilruntime.ErrorHandlers, func(ctx context.Context, err error, message string, _ ...any) {
-		handler(ctx, err, message)
-	})
+// OnError puts a handler in front of the one that logs errors that upstream does no
+// more about (utilruntime.HandleError and its like). If it returns true, it has
+// logged the error itself. It must come before anything runs that has such errors.
+func OnError(handler func(ctx context.Context, err error, message string, values ...any) (logged bool)) {
+	logs := utilruntime.ErrorHandlers[0]
+	utilruntime.ErrorHandlers[0] = func(ctx context.Context, err error, message string, values ...any) {
+		if !handler(ctx, err, message, values...) {
+			logs(ctx, err, message, values...)
+		}
+	}
 }

@@ -85,7 +85,7 @@ func Check(word string) error {
 
 // meant is the way out for a word that is none: the one that was meant, or the sets.
 func meant(name string) string {
-	if best, d := near.Of(name, Words()); near.Enough(name, d) {
+	if best, d := near.Of(name, Words()); len(name) > 1 && near.Enough(name, d) {
 		return "did you mean " + best + "?"
 	}
 	return "the sets are api, workloads, all and none"

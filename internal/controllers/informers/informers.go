@@ -1,4 +1,8 @@
-package controllers
+// Package informers is what the controllers of one term share to see the server: the
+// informers of its objects, and the list of what it serves.
+//
+// It knows no controller. It may import client-go only.
+package informers
 
 import (
 	"context"
@@ -9,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clientinformers "k8s.io/client-go/informers"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
@@ -19,25 +23,26 @@ import (
 )
 
 const (
-	// resync is how often informers go through their objects again.
+	// Resync is how often informers go through their objects again.
 	// Source: MinResyncPeriod of k8s.io/controller-manager/options.
-	resync = 12 * time.Hour
+	Resync = 12 * time.Hour
 	// pruneAfter is how long a resource is not served any more before its informer
 	// stops. In that time all who use it have seen that it is gone: one that is
 	// served again later is asked for again.
 	pruneAfter = time.Minute
 )
 
-// informers are shared by all controllers of a term: whole objects of the resources
-// that somebody has asked for by type, and of all others, for the garbage collector
-// and quotas, no more than their metadata.
-type informers struct {
-	typed    clientinformers.SharedInformerFactory
+// Set is the informers of a term: of whole objects where somebody has asked for them
+// by type, and of no more than metadata for all other resources that the garbage
+// collector and quotas ask for.
+type Set struct {
+	// Typed makes the informers of whole objects.
+	Typed    informers.SharedInformerFactory
 	metadata metadata.Interface
 	name     *cache.InformerName
 
 	mu sync.Mutex
-	// whole are the resources with an informer in typed.
+	// whole are the resources with an informer in Typed.
 	whole map[schema.GroupVersionResource]bool
 	// partial are the informers of metadata.
 	partial map[schema.GroupVersionResource]*partial
@@ -46,41 +51,42 @@ type informers struct {
 
 // partial is an informer of metadata, with a life of its own.
 type partial struct {
-	clientinformers.GenericInformer
+	informers.GenericInformer
 	stop chan struct{}
 	// unserved is when its resource was first seen not to be served any more.
 	unserved time.Time
 	started  bool
 }
 
-func newInformers(config *rest.Config) (*informers, error) {
+// New returns a set without informers, which asks the server at config.
+func New(config *rest.Config) (*Set, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	i := &informers{whole: map[schema.GroupVersionResource]bool{}, partial: map[schema.GroupVersionResource]*partial{}}
+	i := &Set{whole: map[schema.GroupVersionResource]bool{}, partial: map[schema.GroupVersionResource]*partial{}}
 	if i.metadata, err = metadata.NewForConfig(config); err != nil {
 		return nil, err
 	}
 	if i.name, err = cache.NewInformerName("kapi-controllers"); err != nil {
 		return nil, err
 	}
-	i.typed = clientinformers.NewSharedInformerFactoryWithOptions(client, resync,
-		clientinformers.WithTransform(withoutManagedFields), clientinformers.WithInformerName(i.name))
+	i.Typed = informers.NewSharedInformerFactoryWithOptions(client, Resync,
+		informers.WithTransform(withoutManagedFields), informers.WithInformerName(i.name))
 	return i, nil
 }
 
-// close waits for informers whose stop channel is closed, and gives their names back.
-func (i *informers) close() {
-	i.typed.Shutdown()
+// Close waits for informers whose stop channel is closed, and gives their names back.
+func (i *Set) Close() {
+	i.Typed.Shutdown()
 	i.running.Wait()
 	i.name.Release()
 }
 
-// require makes ForResource give whole objects of resources.
-func (i *informers) require(resources ...schema.GroupVersionResource) error {
+// Require makes ForResource give whole objects of resources.
+func (i *Set) Require(resources ...schema.GroupVersionResource) error {
 	for _, r := range resources {
-		informer, err := i.typed.ForResource(r)
+		informer, err := i.Typed.ForResource(r)
 		if err != nil {
 			return err
 		}
@@ -94,16 +100,16 @@ func (i *informers) require(resources ...schema.GroupVersionResource) error {
 
 // ForResource returns the informer of a resource: of whole objects if a controller
 // has one already, of metadata otherwise. The metadata has no labels and annotations.
-func (i *informers) ForResource(r schema.GroupVersionResource) (clientinformers.GenericInformer, error) {
+func (i *Set) ForResource(r schema.GroupVersionResource) (informers.GenericInformer, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.whole[r] {
-		return i.typed.ForResource(r)
+		return i.Typed.ForResource(r)
 	}
 	if known := i.partial[r]; known != nil {
 		return known, nil
 	}
-	informer := metadatainformer.NewFilteredMetadataInformer(i.metadata, r, metav1.NamespaceAll, resync,
+	informer := metadatainformer.NewFilteredMetadataInformer(i.metadata, r, metav1.NamespaceAll, Resync,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, nil)
 	if err := informer.Informer().SetTransform(identityOnly); err != nil {
 		return nil, err
@@ -114,8 +120,8 @@ func (i *informers) ForResource(r schema.GroupVersionResource) (clientinformers.
 
 // Start starts the informers that don't run yet. The first call decides which
 // resources are whole.
-func (i *informers) Start(stop <-chan struct{}) {
-	i.typed.Start(stop)
+func (i *Set) Start(stop <-chan struct{}) {
+	i.Typed.Start(stop)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.learn()
@@ -130,10 +136,10 @@ func (i *informers) Start(stop <-chan struct{}) {
 }
 
 // learn finds out which resources have informers of whole objects.
-func (i *informers) learn() {
+func (i *Set) learn() {
 	done, cancel := context.WithCancel(context.Background())
 	cancel() // the answer names what has been started, and waits for nothing
-	started := i.typed.WaitForCacheSyncWithContext(done).Synced
+	started := i.Typed.WaitForCacheSyncWithContext(done).Synced
 	for kind, kindType := range scheme.Scheme.AllKnownTypes() {
 		if _, ok := started[reflect.PointerTo(kindType)]; ok {
 			r, _ := meta.UnsafeGuessKindToResource(kind)
@@ -157,9 +163,9 @@ func runUntil(informer cache.SharedIndexInformer, stop, own <-chan struct{}) {
 	watching.Wait()
 }
 
-// prune stops informers of resources that have not been served for some time.
+// Prune stops informers of resources that have not been served for some time.
 // Without it, that of a deleted CRD would ask for its objects for ever.
-func (i *informers) prune(now map[schema.GroupVersionResource]bool) {
+func (i *Set) Prune(now map[schema.GroupVersionResource]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for r, p := range i.partial {

@@ -1,4 +1,4 @@
-package controllers
+package informers
 
 import (
 	"maps"
@@ -16,17 +16,16 @@ const (
 	askAgain = 30 * time.Second
 	// unsettled is for how long after a change discovery may still say something new.
 	unsettled = 15 * time.Second
-	// followEvery is how often the garbage collector and quotas look for new
+	// FollowEvery is how often the garbage collector and quotas look for new
 	// resources. As a rule they get the answer of the time before, so looking costs
 	// next to nothing; kube-controller-manager asks every 30 s and pays each time.
-	followEvery = 5 * time.Second
+	FollowEvery = 5 * time.Second
 )
 
-// served are the resources that the server serves, as discovery says. Its answers
+// Served are the resources that the server serves, as discovery says. Its answers
 // are kept until something has changed, and shared: nobody may change them.
-type served struct {
+type Served struct {
 	discovery.CachedDiscoveryInterface
-	// answered is told of each answer, and whether it is another than the one before.
 	answered func(now map[schema.GroupVersionResource]bool, changed bool)
 
 	mu        sync.Mutex
@@ -38,15 +37,22 @@ type served struct {
 	stopped   bool
 }
 
-// changed is called when the served APIs may have changed.
-func (s *served) changed() {
+// NewServed returns what is served, for a client whose cache becomes that of the
+// answers. answered is told of each answer, and whether it is another than the one
+// before; it is called by those who ask.
+func NewServed(client discovery.CachedDiscoveryInterface, answered func(now map[schema.GroupVersionResource]bool, changed bool)) *Served {
+	return &Served{CachedDiscoveryInterface: client, answered: answered}
+}
+
+// Changed is called when the served APIs may have changed.
+func (s *Served) Changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changedAt = time.Now()
 }
 
-// stop makes the last answer the last one.
-func (s *served) stop() {
+// Stop makes the last answer the last one.
+func (s *Served) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true
@@ -54,7 +60,7 @@ func (s *served) stop() {
 
 // ServerPreferredResources returns the resources in the version that the server
 // prefers. As in client-go, there may be resources beside an error.
-func (s *served) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
+func (s *Served) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
 	s.mu.Lock()
 	fresh := s.stopped || time.Since(s.asked) < askAgain && time.Since(s.changedAt) > unsettled
 	lists, err := s.lists, s.err
@@ -62,29 +68,29 @@ func (s *served) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
 	if fresh {
 		return lists, err
 	}
-	_ = s.refresh()
+	_ = s.Refresh()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lists, s.err
 }
 
 // ServerPreferredNamespacedResources returns those that are in namespaces.
-func (s *served) ServerPreferredNamespacedResources() ([]*metav1.APIResourceList, error) {
+func (s *Served) ServerPreferredNamespacedResources() ([]*metav1.APIResourceList, error) {
 	lists, err := s.ServerPreferredResources()
 	return discovery.FilteredBy(discovery.ResourcePredicateFunc(func(_ string, r *metav1.APIResource) bool {
 		return r.Namespaced
 	}), lists), err
 }
 
-// has tells whether a resource is served, in any version.
-func (s *served) has(r schema.GroupVersionResource) bool {
+// Has tells whether a resource is served, in any version.
+func (s *Served) Has(r schema.GroupVersionResource) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all[r]
 }
 
-// refresh asks. It returns an error if there is no answer at all.
-func (s *served) refresh() error {
+// Refresh asks. It returns an error if there is no answer at all.
+func (s *Served) Refresh() error {
 	asked := time.Now()
 	s.Invalidate()
 	_, every, err := s.ServerGroupsAndResources()

@@ -1,10 +1,11 @@
-package controllers
+package record
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -19,7 +20,7 @@ const quieter = 2
 // sink passes a controller's log on, and notes its errors.
 type sink struct {
 	logr.LogSink
-	record *record
+	record *Record
 }
 
 // Init is called for the sink that this one wraps already.
@@ -36,10 +37,12 @@ func (s *sink) Info(level int, message string, values ...any) {
 // Error implements logr.LogSink.
 func (s *sink) Error(err error, message string, values ...any) {
 	if passing(err) {
-		s.LogSink.Info(quieter, message, append(values, "err", err)...)
+		if s.LogSink.Enabled(quieter) {
+			s.LogSink.Info(quieter, message, append(slices.Clone(values), "err", err)...)
+		}
 		return
 	}
-	s.record.note(text(err, message))
+	s.record.Note(text(err, message))
 	s.LogSink.Error(err, message, values...)
 }
 
@@ -61,52 +64,64 @@ func (s *sink) WithCallDepth(depth int) logr.LogSink {
 	return s
 }
 
-// passing tells errors that are part of a controller's life: somebody else was
-// quicker, or the server stops.
+// unhandled is the message that upstream gives errors without one.
+const unhandled = "Unhandled Error"
+
+// passingTexts are the ends of such errors where upstream has made text of them.
+var passingTexts = []string{
+	"the object has been modified; please apply your changes to the latest version and try again",
+	"is not as new as written version", // consistency.ConsistencyError: an informer is behind what the controller wrote
+}
+
+// passing tells errors that are part of a controller's life, and are gone when it
+// tries again: somebody else was quicker, or the server stops.
 func passing(err error) bool {
-	return apierrors.IsConflict(err) || errors.Is(err, context.Canceled)
+	if err == nil {
+		return false
+	}
+	return apierrors.IsConflict(err) || errors.Is(err, context.Canceled) ||
+		slices.ContainsFunc(passingTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 func text(err error, message string) string {
 	switch {
 	case err == nil:
 		return message
-	case message == "" || message == "Unhandled Error":
+	case message == "" || message == unhandled:
 		return err.Error()
 	default:
 		return fmt.Sprintf("%s: %v", message, err)
 	}
 }
 
-// Noted tells whether an error that upstream handles, and does nothing more about,
-// is one of a controller. Those that come with a context of the controller have been
-// noted by then; others are told by the code that they come from.
-func (m *Manager) Noted(ctx context.Context, err error, message string) bool {
-	if ctx.Value(recordKey{}) != nil {
-		return true
-	}
+// HandleError takes an error that upstream does no more about than log it, if it is
+// one of a controller, and logs it under the controller's name. Those that come with
+// a logger of the controller need no help; others are told by the code that they
+// come from.
+func HandleError(ctx context.Context, records []*Record, err error, message string, values ...any) (logged bool) {
 	if _, ours := klog.FromContext(ctx).GetSink().(*sink); ours {
-		return true
+		return false
 	}
-	r := m.caller()
+	r := caller(records)
 	if r == nil {
 		return false
 	}
-	if !passing(err) {
-		r.note(text(err, message))
+	if message == unhandled {
+		message = "Sync failed and may be tried again"
 	}
+	r.logger().Error(err, message, values...)
 	return true
 }
 
 // caller returns the controller whose code is on the stack of this goroutine, nil if
 // there is none.
-func (m *Manager) caller() *record {
+func caller(records []*Record) *Record {
 	var counters [64]uintptr
 	frames := runtime.CallersFrames(counters[:runtime.Callers(2, counters[:])])
 	for {
 		frame, more := frames.Next()
-		for _, r := range m.records {
-			if r.enabled && strings.HasPrefix(frame.Function, r.code()) {
+		for _, r := range records {
+			if r.Enabled && strings.HasPrefix(frame.Function, r.code()) {
 				return r
 			}
 		}
@@ -117,7 +132,7 @@ func (m *Manager) caller() *record {
 }
 
 // code is the beginning of the names of the controller's functions.
-func (r *record) code() string {
+func (r *Record) code() string {
 	if strings.Contains(r.Package, "k8s.io/") || strings.Contains(r.Package, "github.com/") {
 		return r.Package + "."
 	}

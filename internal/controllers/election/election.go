@@ -1,4 +1,8 @@
-package controllers
+// Package election lets one of several servers on one etcd run the controllers: the
+// one that holds a Lease.
+//
+// It knows no controller. It may import client-go only.
+package election
 
 import (
 	"context"
@@ -12,19 +16,27 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
 )
 
 // LeaseName is the Lease in namespace kube-system that the leader holds.
 const LeaseName = "kapi-controllers"
 
-// Election says how several servers on one etcd agree on who runs the controllers.
-type Election struct {
+// Config says how several servers agree on who leads.
+type Config struct {
 	// Identity names this server. It must be another one for each server that runs at
 	// the same time, and should be the same after a restart: who holds the lease
 	// already does not wait for it.
 	Identity string
 	// LeaseDuration is how long the others wait for a leader that says nothing more.
 	LeaseDuration time.Duration
+	// Client reaches the server, with the right to write the Lease.
+	Client *rest.Config
+	// Lead does what the leader does, until its context is done.
+	Lead func(context.Context)
+	// Holder is told who leads, "" when that is not known.
+	Holder func(identity string)
+	Log    klog.Logger
 }
 
 // The parts of a lease's duration, as kube-controller-manager has them: 15 s, 10 s, 2 s.
@@ -33,14 +45,18 @@ const (
 	retryPart = 2.0 / 15
 )
 
-// elect runs the controllers whenever this server holds the lease, until ctx is done.
-func (m *Manager) elect(ctx context.Context, api API) {
+// retry is how long after an election that could not be held there is another.
+const retry = 5 * time.Second
+
+// Run leads whenever this server holds the lease, until ctx is done and Lead has
+// returned.
+func Run(ctx context.Context, cfg Config) {
 	for ctx.Err() == nil {
-		if err := m.campaign(ctx, api); err != nil && ctx.Err() == nil {
-			m.log.Error(err, "Leader election ended and will begin again", "lease", LeaseName, "after", retryTerm)
+		if err := cfg.campaign(ctx); err != nil && ctx.Err() == nil {
+			cfg.Log.Error(err, "Leader election ended and will begin again", "lease", LeaseName, "after", retry)
 			select {
 			case <-ctx.Done():
-			case <-time.After(retryTerm):
+			case <-time.After(retry):
 			}
 		}
 	}
@@ -49,8 +65,8 @@ func (m *Manager) elect(ctx context.Context, api API) {
 // campaign waits for the lease, leads while it has it, and returns when it has lost
 // it or ctx is done. The lease is given back when all controllers have stopped, so
 // that the next leader does not begin beside them.
-func (m *Manager) campaign(ctx context.Context, api API) error {
-	lock, err := m.lease(ctx, api)
+func (cfg Config) campaign(ctx context.Context) error {
+	lock, err := cfg.lease(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,11 +74,11 @@ func (m *Manager) campaign(ctx context.Context, api API) error {
 	defer withdraw()
 	led := make(chan struct{})
 	leading := make(chan struct{})
-	config := leaderelection.LeaderElectionConfig{
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock, Name: LeaseName, ReleaseOnCancel: true,
-		LeaseDuration: m.cfg.Election.LeaseDuration,
-		RenewDeadline: part(m.cfg.Election.LeaseDuration, renewPart),
-		RetryPeriod:   part(m.cfg.Election.LeaseDuration, retryPart),
+		LeaseDuration: cfg.LeaseDuration,
+		RenewDeadline: part(cfg.LeaseDuration, renewPart),
+		RetryPeriod:   part(cfg.LeaseDuration, retryPart),
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(lease context.Context) {
 				defer close(led)
@@ -70,18 +86,16 @@ func (m *Manager) campaign(ctx context.Context, api API) error {
 				term, end := context.WithCancel(lease)
 				defer end()
 				defer context.AfterFunc(ctx, end)()
-				m.log.Info("This server runs the controllers", "identity", m.cfg.Election.Identity)
-				m.lead(term, api)
+				cfg.Log.Info("This server runs the controllers", "identity", cfg.Identity)
+				cfg.Lead(term)
 			},
 			OnStoppedLeading: func() {},
-			OnNewLeader:      m.setHolder,
+			OnNewLeader:      cfg.Holder,
 		},
-	}
-	elector, err := leaderelection.NewLeaderElector(config)
+	})
 	if err != nil {
 		return fmt.Errorf("configuring leader election: %w", err)
 	}
-	m.each(func(r *record) { r.set(phaseStandby, "") })
 	stop := context.AfterFunc(ctx, func() {
 		select {
 		case <-leading:
@@ -98,19 +112,19 @@ func (m *Manager) campaign(ctx context.Context, api API) error {
 	default:
 	}
 	if ctx.Err() == nil {
-		m.log.Info("This server has lost the lease of the controllers", "identity", m.cfg.Election.Identity)
+		cfg.Log.Info("This server has lost the lease of the controllers", "identity", cfg.Identity)
 	}
-	m.setHolder("")
+	cfg.Holder("")
 	return nil
 }
 
 // lease returns the lock, once there is a namespace to keep it in.
-func (m *Manager) lease(ctx context.Context, api API) (resourcelock.Interface, error) {
-	config := rest.CopyConfig(api.Config)
+func (cfg Config) lease(ctx context.Context) (resourcelock.Interface, error) {
+	config := rest.CopyConfig(cfg.Client)
 	config.UserAgent = "kapi/controllers/leader-election"
 	config.QPS, config.RateLimiter = -1, nil
 	// A request that hangs must not outlast the deadline.
-	config.Timeout = part(m.cfg.Election.LeaseDuration, renewPart) / 2
+	config.Timeout = part(cfg.LeaseDuration, renewPart) / 2
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -125,14 +139,8 @@ func (m *Manager) lease(ctx context.Context, api API) (resourcelock.Interface, e
 	return &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: LeaseName},
 		Client:     client.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: m.cfg.Election.Identity},
+		LockConfig: resourcelock.ResourceLockConfig{Identity: cfg.Identity},
 	}, nil
 }
 
 func part(d time.Duration, of float64) time.Duration { return time.Duration(float64(d) * of) }
-
-func (m *Manager) setHolder(identity string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.holder = identity
-}

@@ -1,0 +1,171 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
+	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+)
+
+func controller(t *testing.T, name string) catalog.Controller {
+	t.Helper()
+	c, ok := catalog.Find(name)
+	if !ok {
+		t.Fatal("no controller", name)
+	}
+	return c
+}
+
+// logged returns a context whose logger writes to lines.
+func logged(t *testing.T, verbosity int) (context.Context, *strings.Builder) {
+	t.Helper()
+	var lines strings.Builder
+	logger := funcr.New(func(prefix, args string) { fmt.Fprintln(&lines, prefix, args) }, funcr.Options{Verbosity: verbosity})
+	return klog.NewContext(t.Context(), logger), &lines
+}
+
+// as returns a context in which r logs to the logger of ctx.
+func as(ctx context.Context, r *Record) context.Context {
+	logger := klog.FromContext(ctx)
+	return klog.NewContext(ctx, logger.WithSink(&sink{logger.GetSink(), r}).WithName(r.Name))
+}
+
+func conflict() error {
+	return apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "a", errors.New("the object has been modified; please apply your changes to the latest version and try again"))
+}
+
+func TestErrorsAreNoted(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		message string
+		want    string
+	}{
+		"with a message":     {errors.New("boom"), "Syncing failed", "Syncing failed: boom"},
+		"of no message":      {errors.New("boom"), "", "boom"},
+		"unhandled":          {errors.New("boom"), unhandled, "boom"},
+		"no error":           {nil, "Something is wrong", "Something is wrong"},
+		"conflict":           {conflict(), "Syncing failed", ""},
+		"conflict as text":   {fmt.Errorf("sync failed with %v", conflict()), "", ""}, //nolint:errorlint // as upstream does
+		"the server stops":   {fmt.Errorf("asking: %w", context.Canceled), "", ""},
+		"an informer behind": {errors.New("read version: 1 is not as new as written version: 2 for group resource replicasets.apps"), "", ""},
+		"a deadline is not":  {context.DeadlineExceeded, "", "context deadline exceeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, lines := logged(t, 0)
+			r := New(controller(t, "namespace"), true)
+			klog.FromContext(as(ctx, r)).WithValues("k", "v").WithName("part").Error(c.err, c.message)
+			o := r.Object("", "")
+			if o.Status.LastError != c.want || (o.Status.Errors == 1) != (c.want != "") || (o.Status.LastErrorAt != nil) != (c.want != "") {
+				t.Errorf("noted %d, %q at %v", o.Status.Errors, o.Status.LastError, o.Status.LastErrorAt)
+			}
+			if (lines.Len() > 0) != (c.want != "") {
+				t.Errorf("logged %q", lines)
+			}
+			if c.want != "" && !strings.Contains(lines.String(), "namespace/part") {
+				t.Errorf("the controller is not named in %q", lines)
+			}
+		})
+	}
+}
+
+// TestQuieter: what controllers say at level 0 is said at 2.
+func TestQuieter(t *testing.T) {
+	for verbosity, want := range map[int]bool{0: false, 1: false, 2: true} {
+		ctx, lines := logged(t, verbosity)
+		logger := klog.FromContext(as(ctx, New(controller(t, "namespace"), true)))
+		logger.Info("Starting controller")
+		if got := lines.Len() > 0; got != want || logger.Enabled() != want {
+			t.Errorf("verbosity %d: logged %q", verbosity, lines)
+		}
+	}
+}
+
+// TestHandleError: an error without a context is the controller's whose code is on
+// the stack; here, that of this test.
+func TestHandleError(t *testing.T) {
+	mine := controller(t, "namespace")
+	mine.Package = "github.com/kapi-dev/kapi/internal/controllers/record"
+	r, other := New(mine, true), New(controller(t, "job"), true)
+	if !HandleError(context.Background(), []*Record{other, r}, errors.New("boom"), unhandled) {
+		t.Error("nobody's")
+	}
+	if o := r.Object("", ""); o.Status.Errors != 1 || !strings.HasSuffix(o.Status.LastError, ": boom") {
+		t.Errorf("%+v", o.Status)
+	}
+	if other.Object("", "").Status.Errors != 0 {
+		t.Error("the other one's too")
+	}
+	if HandleError(context.Background(), []*Record{other}, errors.New("boom"), unhandled) {
+		t.Error("taken for the other one's")
+	}
+	off := New(mine, false)
+	if HandleError(context.Background(), []*Record{off}, errors.New("boom"), unhandled) {
+		t.Error("taken for one's that is off")
+	}
+	ctx, _ := logged(t, 0)
+	if HandleError(as(ctx, r), []*Record{r}, errors.New("boom"), unhandled) {
+		t.Error("logged here although its own logger will")
+	}
+}
+
+func TestObject(t *testing.T) {
+	for name, c := range map[string]struct {
+		enabled bool
+		enter   func(*Record)
+		holder  string
+		reason  string
+		want    func(*v1alpha1.Controller) bool
+	}{
+		"not selected": {false, nil, "me", "NotSelected", func(o *v1alpha1.Controller) bool {
+			return !o.Spec.Enabled && o.Spec.Reason != "" && o.Status.Holder == ""
+		}},
+		"nobody leads": {true, nil, "", "NotLeader", func(o *v1alpha1.Controller) bool { return o.Spec.Enabled && o.Status.Holder == "" }},
+		"another leads": {true, nil, "other", "NotLeader", func(o *v1alpha1.Controller) bool {
+			return o.Status.Holder == "other" && strings.Contains(o.Status.Conditions[0].Message, "other")
+		}},
+		"starting": {true, func(r *Record) { r.Enter(Starting, "") }, "me", "Starting", func(o *v1alpha1.Controller) bool { return !o.Status.Leader }},
+		"running": {true, func(r *Record) { r.Enter(Running, "") }, "me", "Running", func(o *v1alpha1.Controller) bool {
+			return o.Status.Leader && o.Status.StartedAt != nil
+		}},
+		"nothing to do": {true, func(r *Record) { r.Enter(Off, "a gate is off") }, "me", "Disabled", func(o *v1alpha1.Controller) bool {
+			return !o.Spec.Enabled && o.Spec.Reason == "a gate is off" && o.Status.Conditions[0].Message == "a gate is off"
+		}},
+		"failed": {true, func(r *Record) { r.Fail(errors.New("no key")) }, "me", "Failed", func(o *v1alpha1.Controller) bool {
+			return o.Spec.Enabled && o.Status.LastError == "no key" && o.Status.Conditions[0].Message == "no key"
+		}},
+		"stopped": {true, func(r *Record) { r.Enter(Running, ""); r.Enter(Standby, "") }, "me", "NotLeader", func(o *v1alpha1.Controller) bool {
+			return !o.Status.Leader && o.Status.StartedAt == nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(controller(t, "namespace"), c.enabled)
+			if c.enter != nil {
+				c.enter(r)
+			}
+			o := r.Object(c.holder, "me")
+			running := o.Status.Conditions[0]
+			if running.Type != "Running" || running.Reason != c.reason || running.Message == "" || running.LastTransitionTime.IsZero() {
+				t.Errorf("condition %+v", running)
+			}
+			if (running.Status == metav1.ConditionTrue) != o.Status.Leader {
+				t.Errorf("running %s, leader %v", running.Status, o.Status.Leader)
+			}
+			if o.Spec.Identity != "system:serviceaccount:kube-system:namespace-controller" || o.Spec.Sets[0] != "api" || o.Spec.Doc == "" {
+				t.Errorf("spec %+v", o.Spec)
+			}
+			if !c.want(o) {
+				t.Errorf("spec %+v\nstatus %+v", o.Spec, o.Status)
+			}
+		})
+	}
+}
