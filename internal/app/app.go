@@ -64,10 +64,12 @@ type server struct {
 	// boot watches the start, for inspect.kapi.dev and for the next start.
 	boot *inspect.Start
 
-	dir       *datadir.Dir
-	unlock    func() error
-	listener  *connections
-	pki       *pki.Material
+	dir      *datadir.Dir
+	unlock   func() error
+	listener *connections
+	pki      *pki.Material
+	// identity is this server's among all on the same etcd.
+	identity  string
 	renewal   renewal
 	etcd      *etcd.Member
 	endpoints []string

@@ -66,6 +66,9 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 		return chain.Config{}, err
 	}
 	compaction, health, ready := s.kube.StorageTimes()
+	if s.identity, err = s.dir.Identity(); err != nil {
+		return chain.Config{}, err
+	}
 	if err := s.makeControllers(); err != nil {
 		return chain.Config{}, err
 	}
@@ -80,7 +83,7 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 		})
 	}
 	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, GitVersion: gitVersion(),
-		Inspect: s.inspectOptions(), Given: s.given(), Start: s.boot, Controllers: s.controllers.Objects,
+		Inspect: s.inspectOptions(), Given: s.given(), Start: s.boot, Controllers: s.controllers.Objects, Identity: s.identity,
 		Etcd: chain.Etcd{Client: s.etcdClient, Endpoints: s.endpoints, Quota: s.quota()}}, nil
 }
 

@@ -59,9 +59,7 @@ func (s *server) makeControllers() error {
 		return fmt.Errorf("reading what verifies the server: %w", err)
 	}
 	if !s.embedded() {
-		if cfg.Identity, err = s.dir.Identity(); err != nil {
-			return err
-		}
+		cfg.Identity = s.identity
 		cfg.LeaseDuration = s.cfg.Controllers.LeaseDuration.Std()
 	}
 	s.controllers = controllers.New(cfg)

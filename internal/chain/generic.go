@@ -2,9 +2,12 @@ package chain
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
@@ -85,6 +88,7 @@ func newGeneric(cfg Config) (*generic, error) {
 		codecs = serializer.NewCodecFactory(legacyscheme.Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
 	}
 	g.config = genericapiserver.NewConfig(codecs)
+	g.config.APIServerID = serverID(cfg.Identity, g.config.APIServerID)
 	g.config.Flagz = cfg.Options.Flagz
 	g.config.MergedResourceConfig = controlplane.DefaultAPIResourceConfigSource()
 	g.config.LongRunningFunc = filters.BasicLongRunningRequestCheck(
@@ -97,6 +101,17 @@ func newGeneric(cfg Config) (*generic, error) {
 		}
 	}
 	return g, nil
+}
+
+// serverID is the name of a server in its identity lease and in inspect.kapi.dev, in
+// upstream's form. Upstream's own (otherwise) is made of the host's name alone: two
+// servers on a host would take the lease from one another.
+func serverID(identity, otherwise string) string {
+	if identity == "" {
+		return otherwise
+	}
+	sum := sha256.Sum256([]byte(identity))
+	return "apiserver-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
 }
 
 func (g *generic) runOptions() error {

@@ -56,6 +56,9 @@ type Config struct {
 	// it is asked whenever somebody looks, may be called from many goroutines, and what
 	// it returns is its caller's. Nil means that there are none.
 	Controllers func() []*v1alpha1.Controller
+	// Identity is this server's among all on the same etcd; empty means that the host's
+	// name tells them apart.
+	Identity string
 	// GitVersion is the Kubernetes version that /version answers ("v1.37.2").
 	GitVersion string
 }

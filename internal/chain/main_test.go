@@ -105,7 +105,7 @@ func (f *fixture) start() error {
 	if err := globals.ApplyFeatureGates(); err != nil {
 		return err
 	}
-	completed, err := options.Complete(ctx, listener, Around{Etcd: true})
+	completed, err := options.Complete(ctx, listener, chain.Around{Etcd: true})
 	if err != nil {
 		return err
 	}
