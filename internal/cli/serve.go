@@ -27,7 +27,9 @@ func NewServeCmd(runF func(context.Context, app.Options) error) *cobra.Command {
 		Long: `Run etcd and the Kubernetes API server in this process, until it is told to stop.
 
 The first start makes the data directory, the certificates and a kubeconfig; later
-starts go on with them. Every flag of kube-apiserver is accepted by its own name.
+starts go on with them. The controllers that an API server needs run in it;
+--controllers chooses others, and --fake-nodes gives pods nodes to run on that have
+no machine. Every flag of kube-apiserver is accepted by its own name.
 A first interrupt stops in order, a second one at once.`,
 		Example: `  # On port 6443, with the state in the user's directory for it
   kapi serve
@@ -62,6 +64,7 @@ A first interrupt stops in order, a second one at once.`,
 	}
 	cmd.SetFlagErrorFunc(config.FlagErrorFunc)
 	groups := config.JoinFlagSets(config.AddFlags(cmd.Flags()), console.add(cmd.Flags()), config.KubeFlagSets(cmd.Flags(), kube))
+	_ = cmd.RegisterFlagCompletionFunc("controllers", completeControllers) // it fails for a flag that does not exist
 	width, _, err := term.TerminalSize(cmd.OutOrStdout())
 	if err != nil {
 		width = 0

@@ -87,7 +87,7 @@ func Keys() []Key {
 		{Path: "controllers.fakeNodes", Flag: "fake-nodes", Group: groupControllers, kind: intKind(),
 			Usage: "Number of nodes without machines, on which pods run by simple rules; brings a scheduler.", Want: "a number from 0 to 500"},
 		{Path: "controllers.leaseDuration", Flag: "controllers-lease-duration", Group: groupControllers, kind: durationKind(),
-			Usage: "Time after which another kapi on the same external etcd takes over the controllers of one that is gone.", Want: "a duration from 1s to 1h, such as 15s"},
+			Usage: "Time after which another kapi on the same external etcd takes over the controllers of one that is gone.", Want: "whole seconds from 2s to 1h, such as 15s"},
 
 		{Path: "inspect.observe", Flag: "inspect-observe", Group: groupInspect, kind: boolKind(),
 			Usage: "Observe every filter and layer; without it there are no request counters and no traces.", Want: "true or false"},

@@ -71,7 +71,7 @@ func rules() []rule {
 		})},
 		{key: "controllers.leaseDuration", bad: one(func(c Config) (bool, any) {
 			d := c.Controllers.LeaseDuration.Std()
-			return d < time.Second || d > time.Hour, c.Controllers.LeaseDuration
+			return d < 2*time.Second || d > time.Hour || d%time.Second != 0, c.Controllers.LeaseDuration
 		})},
 
 		{key: "inspect.traces", bad: outside(1, mostTraces, func(i Inspect) int { return i.Traces })},

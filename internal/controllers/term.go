@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/kubernetes"
@@ -41,6 +44,9 @@ type term struct {
 func newTerm(ctx context.Context, cfg Config, api API) (*term, error) {
 	t := &term{cfg: cfg, api: api, started: make(chan struct{})}
 	config := t.as("informers", reader)
+	if err := awaitNamespaces(ctx, config); err != nil {
+		return nil, err
+	}
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -79,6 +85,28 @@ func (t *term) config(c catalog.Controller) *rest.Config { return t.as(c.Name, c
 
 func (t *term) client(c catalog.Controller) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(t.config(c))
+}
+
+// namespacesPatience is how long a first start may take to make its namespaces.
+const namespacesPatience = 10 * time.Second
+
+// awaitNamespaces waits until there is a place for events: the layers make namespaces
+// default and kube-system beside everything else. A server without them is none to
+// wait for.
+func awaitNamespaces(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, namespacesPatience)
+	defer cancel()
+	for _, name := range []string{metav1.NamespaceSystem, metav1.NamespaceDefault} {
+		_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+			_, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+			return err == nil, nil
+		})
+	}
+	return nil
 }
 
 // loop is a controller that was made: it runs until its context is done.

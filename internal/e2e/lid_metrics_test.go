@@ -70,7 +70,7 @@ func TestMetrics(t *testing.T) {
 		if i := strings.Index(string(exposition), secret); i >= 0 {
 			t.Errorf("what a client has sent is a label: %s", string(exposition[max(0, i-200):i+50]))
 		}
-		allowed := []string{"__name__", "le", "filter", "phase", "code", "layer", "hook", "state", "component", "kind", "name", "type", "status", "member", "alarm"}
+		allowed := []string{"__name__", "le", "filter", "phase", "code", "layer", "hook", "state", "component", "kind", "name", "type", "status", "member", "alarm", "controller"}
 		for name, samples := range parse(t, exposition) {
 			for _, sample := range samples {
 				for label, value := range sample.Metric {

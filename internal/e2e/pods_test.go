@@ -11,11 +11,11 @@ import (
 	"github.com/kapi-dev/kapi/internal/kapitest"
 )
 
-// TestPodWithoutServiceAccount: nobody makes service accounts here, so the
-// admission plugin that wants one is off and a pod can be created.
+// TestPodWithoutServiceAccount: where nobody makes service accounts, the admission
+// plugin that wants one is off and a pod can be created.
 func TestPodWithoutServiceAccount(t *testing.T) {
 	t.Parallel()
-	client := kapitest.Shared(t).Client(t)
+	client := kapitest.Start(t, "--controllers=none").Client(t)
 	created, err := client.CoreV1().Pods(newNamespace(t, client)).Create(t.Context(), pod(), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestPodWithoutServiceAccount(t *testing.T) {
 // TestServiceAccountPlugin: whoever asks for the plugin gets it.
 func TestServiceAccountPlugin(t *testing.T) {
 	t.Parallel()
-	server := kapitest.Start(t, "--enable-admission-plugins=ServiceAccount")
+	server := kapitest.Start(t, "--controllers=none", "--enable-admission-plugins=ServiceAccount")
 	client := server.Client(t)
 	namespace := newNamespace(t, client)
 	_, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod(), metav1.CreateOptions{})

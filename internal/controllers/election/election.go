@@ -28,7 +28,8 @@ type Config struct {
 	// the same time, and should be the same after a restart: who holds the lease
 	// already does not wait for it.
 	Identity string
-	// LeaseDuration is how long the others wait for a leader that says nothing more.
+	// LeaseDuration is how long the others wait for a leader that says nothing more:
+	// whole seconds, since a Lease can't say less.
 	LeaseDuration time.Duration
 	// Client reaches the server, with the right to write the Lease.
 	Client *rest.Config
@@ -75,7 +76,7 @@ func (cfg Config) campaign(ctx context.Context) error {
 	led := make(chan struct{})
 	leading := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: lock, Name: LeaseName, ReleaseOnCancel: true,
+		Lock: lock, Name: LeaseName,
 		LeaseDuration: cfg.LeaseDuration,
 		RenewDeadline: part(cfg.LeaseDuration, renewPart),
 		RetryPeriod:   part(cfg.LeaseDuration, retryPart),
@@ -109,6 +110,9 @@ func (cfg Config) campaign(ctx context.Context) error {
 	select {
 	case <-leading:
 		<-led
+		if ctx.Err() != nil {
+			cfg.release(context.WithoutCancel(ctx), lock)
+		}
 	default:
 	}
 	if ctx.Err() == nil {
@@ -116,6 +120,25 @@ func (cfg Config) campaign(ctx context.Context) error {
 	}
 	cfg.Holder("")
 	return nil
+}
+
+// release gives the lease back, so that nobody has to wait for its end. Upstream's own
+// (ReleaseOnCancel) is also tried with a lease that is lost, and the leader would go on
+// leading while it waits for an answer.
+func (cfg Config) release(ctx context.Context, lock resourcelock.Interface) {
+	ctx, cancel := context.WithTimeout(ctx, part(cfg.LeaseDuration, retryPart))
+	defer cancel()
+	record, _, err := lock.Get(ctx)
+	if err != nil || record.HolderIdentity != cfg.Identity {
+		return
+	}
+	now := metav1.Now()
+	err = lock.Update(ctx, resourcelock.LeaderElectionRecord{
+		LeaderTransitions: record.LeaderTransitions, LeaseDurationSeconds: 1, AcquireTime: now, RenewTime: now,
+	})
+	if err != nil {
+		cfg.Log.V(1).Info("The lease of the controllers was not given back", "err", err)
+	}
 }
 
 // lease returns the lock, once there is a namespace to keep it in.

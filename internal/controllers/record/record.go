@@ -40,6 +40,7 @@ type Record struct {
 	Enabled bool
 
 	mu      sync.Mutex
+	ends    <-chan struct{} // closed when the controller is told to stop; nil before it was made
 	phase   Phase
 	why     string
 	since   time.Time // of Running; zero in all others
@@ -47,7 +48,17 @@ type Record struct {
 	errors  int64
 	last    string
 	lastAt  time.Time
+	// said are the errors that were logged lately, and when.
+	said map[string]time.Time
 }
+
+const (
+	// sayAgain is how often the same error of a controller is logged. Some are
+	// reported every few seconds for as long as their cause lasts.
+	sayAgain = 10 * time.Minute
+	// saidMost bounds the errors that are remembered for that.
+	saidMost = 100
+)
 
 // New returns the record of a controller that does not run.
 func New(c catalog.Controller, enabled bool) *Record {
@@ -77,12 +88,22 @@ func (r *Record) Fail(err error) {
 	r.Note(err.Error())
 }
 
-// Note counts an error that the controller has reported.
-func (r *Record) Note(text string) {
+// Note counts an error that the controller has reported, and tells whether it is
+// new: the same was not reported in the last ten minutes.
+func (r *Record) Note(text string) (isNew bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	now := time.Now()
 	r.errors++
-	r.last, r.lastAt = text, time.Now()
+	r.last, r.lastAt = text, now
+	if now.Sub(r.said[text]) < sayAgain {
+		return false
+	}
+	if r.said == nil || len(r.said) >= saidMost {
+		r.said = map[string]time.Time{}
+	}
+	r.said[text] = now
+	return true
 }
 
 // logger logs as the controller: what it says as an error is noted.
@@ -91,5 +112,23 @@ func (r *Record) logger() klog.Logger {
 	return logger.WithSink(&sink{logger.GetSink(), r}).WithName(r.Name)
 }
 
-// Watch returns a context in which the controller logs as itself.
-func (r *Record) Watch(ctx context.Context) context.Context { return klog.NewContext(ctx, r.logger()) }
+// Watch returns a context in which the controller logs as itself. When ctx is done,
+// what it complains of is its end.
+func (r *Record) Watch(ctx context.Context) context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ends = ctx.Done()
+	return klog.NewContext(ctx, r.logger())
+}
+
+// ending tells whether the controller has been told to stop.
+func (r *Record) ending() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.ends:
+		return true
+	default:
+		return false
+	}
+}

@@ -78,6 +78,43 @@ func TestErrorsAreNoted(t *testing.T) {
 	}
 }
 
+// TestSaidOnce: the same error is counted each time, and logged the first time.
+func TestSaidOnce(t *testing.T) {
+	ctx, lines := logged(t, 0)
+	r := New(controller(t, "namespace"), true)
+	logger := klog.FromContext(as(ctx, r))
+	for range 3 {
+		logger.Error(errors.New("boom"), "Syncing failed")
+		logger.Error(errors.New("bang"), "Syncing failed")
+	}
+	if got := strings.Count(lines.String(), "\n"); got != 2 {
+		t.Errorf("logged %d times:\n%s", got, lines)
+	}
+	if o := r.Object("", ""); o.Status.Errors != 6 || o.Status.LastError != "Syncing failed: bang" {
+		t.Errorf("%+v", o.Status)
+	}
+	for i := range 3 * saidMost {
+		r.Note(fmt.Sprint(i))
+	}
+	if len(r.said) > saidMost {
+		t.Errorf("%d errors are remembered", len(r.said))
+	}
+}
+
+// TestEnding: what a controller complains of when it has been told to stop is no
+// error of it.
+func TestEnding(t *testing.T) {
+	ctx, lines := logged(t, 0)
+	term, end := context.WithCancel(t.Context())
+	r := New(controller(t, "namespace"), true)
+	r.Watch(term)
+	end()
+	klog.FromContext(as(ctx, r)).Error(errors.New("boom"), "Unable to sync caches")
+	if lines.Len() > 0 || r.Object("", "").Status.Errors != 0 {
+		t.Errorf("logged %q", lines)
+	}
+}
+
 // TestQuieter: what controllers say at level 0 is said at 2.
 func TestQuieter(t *testing.T) {
 	for verbosity, want := range map[int]bool{0: false, 1: false, 2: true} {

@@ -36,13 +36,12 @@ func (s *sink) Info(level int, message string, values ...any) {
 
 // Error implements logr.LogSink.
 func (s *sink) Error(err error, message string, values ...any) {
-	if passing(err) {
+	if passing(err) || s.record.ending() || !s.record.Note(text(err, message)) {
 		if s.LogSink.Enabled(quieter) {
 			s.LogSink.Info(quieter, message, append(slices.Clone(values), "err", err)...)
 		}
 		return
 	}
-	s.record.Note(text(err, message))
 	s.LogSink.Error(err, message, values...)
 }
 
