@@ -77,7 +77,7 @@ func (a *addresses) take(number int, pod types.UID) (string, error) {
 // keeps it: neither can be told.
 func (a *addresses) keep(pod types.UID, text string) {
 	address, err := netip.ParseAddr(text)
-	if err != nil || address.As4()[3] == nodeHost {
+	if err != nil || !address.Is4() || address.As4()[3] == nodeHost {
 		return
 	}
 	a.mu.Lock()

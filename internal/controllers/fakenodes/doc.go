@@ -16,8 +16,8 @@
 //	| room                | 8 CPUs, 32Gi of memory, 100Gi of ephemeral storage, 110 pods              |
 //	| alive               | the lease is renewed every 10 s, the status every 5 min                   |
 //	| taint not-ready     | taken off: the node lifecycle controller, which does it, is not there     |
-//	| node deleted        | comes back, as a new one, within 10 s                                     |
-//	| N is smaller now    | nodes with a higher number are deleted, and the pods on them              |
+//	| node deleted        | comes back, as a new one, within 10 s; its pods go on                     |
+//	| N is smaller now    | nodes with the label and a higher number go, and the pods on them         |
 //	| logs, exec, proxy   | refused: the nodes have no address                                        |
 //	| taint NoExecute     | evicts nothing: the taint eviction controller is not there                |
 //
@@ -56,7 +56,7 @@
 //
 // A value that is not allowed counts as none, and an event of the pod says so.
 // Times in a pod's status are whole seconds: everything lasts as long as it says,
-// and less than a second more.
+// and at most a second more.
 //
 // All state is in the status of the pods: a restart, or another server that takes
 // over, goes on where the last one was.

@@ -76,10 +76,7 @@ func (l *life) passed(since metav1.Time, d time.Duration) bool {
 	if d == 0 {
 		return true
 	}
-	return l.reached(since.Add(d + time.Second))
-}
-
-func (l *life) reached(t time.Time) bool {
+	t := since.Add(d + time.Second)
 	if !l.now.Before(t) {
 		return true
 	}
@@ -175,8 +172,8 @@ func (l *life) end() step {
 		grace = time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
 	}
 	// The timestamp of a deletion is when the grace period is over.
-	asked := pod.DeletionTimestamp.Add(-grace)
-	if !ended(pod) && !l.reached(asked.Add(min(l.asked.stopAfter, grace))) {
+	asked := metav1.NewTime(pod.DeletionTimestamp.Add(-grace))
+	if !ended(pod) && !l.passed(asked, min(l.asked.stopAfter, grace)) {
 		return l.step()
 	}
 	if len(pod.Finalizers) == 0 {

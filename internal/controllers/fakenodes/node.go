@@ -78,7 +78,7 @@ func setStatus(status *corev1.NodeStatus, number int, version string, now time.T
 		SystemUUID:              id,
 		BootID:                  id,
 		KernelVersion:           "none",
-		OSImage:                 "none (a node of kapi without a machine)",
+		OSImage:                 "none",
 		ContainerRuntimeVersion: "fake://1",
 		KubeletVersion:          version,
 		OperatingSystem:         "linux",

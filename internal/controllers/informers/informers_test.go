@@ -91,7 +91,9 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-func core(name string) schema.GroupVersionResource { return corev1.SchemeGroupVersion.WithResource(name) }
+func core(name string) schema.GroupVersionResource {
+	return corev1.SchemeGroupVersion.WithResource(name)
+}
 
 // TestWholeAndPartial: pods are whole since a controller asked for them by type, and
 // Endpoints since they were required; all others are metadata.
