@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
 	"github.com/kapi-dev/kapi/internal/controllers/fakenodes"
@@ -34,17 +33,15 @@ func makeScheduler(ctx context.Context, t *term, c catalog.Controller) (loop, er
 
 // makeFakeNodes gives each node a client that may do what a kubelet may, and no more.
 func makeFakeNodes(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	all := t.config(c)
-	all.Impersonate = rest.ImpersonationConfig{}
-	admin, err := kubernetes.NewForConfig(all)
+	admin, err := t.all(c.Name)
 	if err != nil {
 		return nil, fmt.Errorf("making the client of all nodes: %w", err)
 	}
 	nodes, err := fakenodes.New(ctx, fakenodes.Config{
 		Count: t.cfg.FakeNodes, KubeletVersion: t.cfg.KubeletVersion, Admin: admin, Informers: t.informers.Typed,
 		Client: func(node string) (kubernetes.Interface, error) {
-			config := rest.CopyConfig(all)
-			config.Impersonate = rest.ImpersonationConfig{UserName: "system:node:" + node, Groups: []string{"system:nodes"}}
+			config := t.as(c.Name, "system:node:"+node)
+			config.Impersonate.Groups = []string{"system:nodes"}
 			return kubernetes.NewForConfig(config)
 		},
 	})

@@ -20,6 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+	"github.com/kapi-dev/kapi/internal/controllers/fakenodes"
 	"github.com/kapi-dev/kapi/internal/controllers/informers"
 	"github.com/kapi-dev/kapi/internal/controllers/record"
 )
@@ -81,6 +82,11 @@ func (t *term) as(controller, user string) *rest.Config {
 	return config
 }
 
+// all returns a client with all rights, for what upstream's policy has no user for.
+func (t *term) all(controller string) (kubernetes.Interface, error) {
+	return kubernetes.NewForConfig(t.as(controller, ""))
+}
+
 func (t *term) config(c catalog.Controller) *rest.Config { return t.as(c.Name, c.User()) }
 
 func (t *term) client(c catalog.Controller) (kubernetes.Interface, error) {
@@ -131,6 +137,7 @@ func (t *term) run(ctx context.Context, records []*record.Record) {
 	}
 	t.informers.Start(ctx.Done())
 	close(t.started)
+	t.removeFakeNodes(ctx)
 	var wg sync.WaitGroup
 	for _, one := range all {
 		one.Enter(record.Running, "")
@@ -139,6 +146,20 @@ func (t *term) run(ctx context.Context, records []*record.Record) {
 	klog.FromContext(ctx).V(1).Info("Controllers run", "number", len(all))
 	<-ctx.Done()
 	wg.Wait()
+}
+
+// removeFakeNodes takes away what an earlier start with fake nodes has left.
+func (t *term) removeFakeNodes(ctx context.Context) {
+	if t.cfg.FakeNodes > 0 {
+		return
+	}
+	client, err := t.all(catalog.FakeNodes)
+	if err == nil {
+		err = fakenodes.RemoveAll(ctx, client)
+	}
+	if err != nil && ctx.Err() == nil {
+		klog.FromContext(ctx).Error(err, "Fake nodes of an earlier start are still there")
+	}
 }
 
 // make makes one controller, or says in its record why not.
