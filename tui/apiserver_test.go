@@ -162,6 +162,8 @@ func (s *apiServer) body(frame data.Frame, path string) (any, bool) {
 		return resourceList("apiregistration.k8s.io/v1", metav1.APIResource{Name: "apiservices", SingularName: "apiservice", Kind: "APIService", Verbs: verbs}), true
 	case objects.DefinitionsPath:
 		return objectList("apiextensions.k8s.io/v1", "CustomResourceDefinitionList", frame.View(data.Definitions).Objects), true
+	case objects.NamespacesPath:
+		return objectList("v1", "NamespaceList", frame.View(data.Terminating).Objects), true
 	case objects.APIServicesPath:
 		return objectList("apiregistration.k8s.io/v1", "APIServiceList", frame.View(data.APIServices).Objects), true
 	case "/api/v1/namespaces/default/configmaps/web":

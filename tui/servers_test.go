@@ -63,7 +63,7 @@ func liveFrame(t testing.TB, server inspection.Server) data.Frame {
 		t.Fatal(err)
 	}
 	source := data.NewServerSource(server, nil)
-	keys := []data.Key{data.Definitions, data.APIServices}
+	keys := []data.Key{data.Definitions, data.APIServices, data.Terminating}
 	for _, kind := range kinds.All() {
 		keys = append(keys, data.Of(kind.Resource))
 	}
@@ -141,7 +141,8 @@ func troubled(t testing.TB) *joinedtest.Server {
 	for i, controller := range []string{"garbage-collector", "花子-controller", "بطيء"} {
 		c := &v1alpha1.Controller{}
 		c.Name, c.Status.QueueDepth, c.Status.Retries = controller, int64(i*700), int64(i*30)
-		c.Status.LastError = strangers[i]
+		c.Spec.Enabled, c.Status.LastError = true, strangers[i]
+		c.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionRunning, Status: metav1.ConditionTrue, Reason: v1alpha1.ControllerRunning}}
 		c.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("Controller"))
 		lab.Objects["controllers"] = append(lab.Objects["controllers"], c)
 	}

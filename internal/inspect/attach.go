@@ -6,12 +6,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	flowcontrollisters "k8s.io/client-go/listers/flowcontrol/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/metrics/legacyregistry"
 	apiregistrationlisters "k8s.io/kube-aggregator/pkg/client/listers/apiregistration/v1"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/inspect/auth"
 	"github.com/kapi-dev/kapi/internal/inspect/boot"
 	"github.com/kapi-dev/kapi/internal/inspect/conditions"
+	"github.com/kapi-dev/kapi/internal/inspect/controllers"
 	"github.com/kapi-dev/kapi/internal/inspect/resources"
 	"github.com/kapi-dev/kapi/internal/inspect/route"
 	"github.com/kapi-dev/kapi/internal/inspect/store"
@@ -29,11 +31,15 @@ type Target struct {
 	Layers []Layer
 	// Definitions and APIServices are the informers of the layers that own them.
 	Definitions, APIServices cache.SharedIndexInformer
+	// Namespaces is an informer that runs anyway; nil leaves out their conditions.
+	Namespaces cache.SharedIndexInformer
 	// APIServiceLister reads what the informer has.
 	APIServiceLister apiregistrationlisters.APIServiceLister
 	// FlowSchemas and PriorityLevels are nil without priority and fairness.
 	FlowSchemas    flowcontrollisters.FlowSchemaLister
 	PriorityLevels flowcontrollisters.PriorityLevelConfigurationLister
+	// Controllers returns the controllers of the process; nil means that it has none.
+	Controllers func() []*v1alpha1.Controller
 
 	Resources resources.Config
 	Probes    conditions.ProbesConfig
@@ -50,6 +56,7 @@ type built struct {
 	checks      *boot.Checks
 	explainer   *route.Explainer
 	stored      *stored.Reader
+	controllers *controllers.Controllers
 	collectors  map[string]store.Collect
 	// release takes the metrics back.
 	release func()
@@ -63,7 +70,8 @@ func (i *Inspector) Attach(target Target) error {
 	b.resources = resources.New(target.Resources)
 	b.transitions = conditions.NewTransitions(conditions.TransitionsConfig{
 		ServerID: i.cfg.ServerID, Started: i.started, Definitions: target.Definitions, APIServices: target.APIServices,
-		Append: i.transitions.Append, Served: b.resources.Served,
+		Namespaces: target.Namespaces,
+		Append:     i.transitions.Append, Served: b.resources.Served,
 	})
 	target.Probes.ServerID, target.Probes.APIServices = i.cfg.ServerID, target.APIServices
 	target.Probes.UnavailableAnswers = i.requests.UnavailableAnswers
@@ -72,6 +80,10 @@ func (i *Inspector) Attach(target Target) error {
 	b.checks = boot.NewChecks(boot.ChecksConfig{ServerID: i.serverID, Server: b.outermost})
 	b.explainer = i.newExplainer(b)
 	b.stored = stored.New(target.Stored)
+	b.controllers = controllers.New(controllers.Config{
+		ServerID: i.cfg.ServerID, Controllers: target.Controllers, Metrics: target.Resources.Metrics,
+		Register: legacyregistry.Register,
+	})
 	flow := auth.NewFlow(auth.FlowConfig{
 		ServerID: i.cfg.ServerID, FlowSchemas: target.FlowSchemas, PriorityLevels: target.PriorityLevels, Users: i.requests.FlowUsers,
 	})
@@ -90,6 +102,7 @@ func (i *Inspector) Attach(target Target) error {
 		"etcdmembers":              b.resources.EtcdMembers,
 		probes:                     b.probes.Collect,
 		"flowstates":               flow.Collect,
+		"controllers":              b.controllers.Collect,
 	}
 	i.built.Store(b)
 	var err error

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	componentmetrics "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -14,6 +15,12 @@ import (
 var troubles = map[string]bool{
 	string(apiextensionsv1.NonStructuralSchema): true,
 	string(apiextensionsv1.Terminating):         true,
+
+	string(corev1.NamespaceDeletionDiscoveryFailure): true,
+	string(corev1.NamespaceDeletionGVParsingFailure): true,
+	string(corev1.NamespaceDeletionContentFailure):   true,
+	string(corev1.NamespaceContentRemaining):         true,
+	string(corev1.NamespaceFinalizersRemaining):      true,
 }
 
 // register makes /metrics show what the tables do, until release is called.
@@ -22,6 +29,7 @@ func (i *Inspector) register(b *built) (release func(), err error) {
 		Hooks:       i.cfg.Start.Hooks.Collect,
 		BootSteps:   i.cfg.Start.Boots.Collect,
 		EtcdMembers: b.resources.EtcdMembers,
+		Controllers: b.controllers.Scraped,
 		Conditions:  b.conditionMetrics,
 	}
 	if i.cfg.Observe { // what is not counted has no series

@@ -28,6 +28,7 @@ func ClusterRoles() []rbacv1.ClusterRole {
 				// What is shown of them is joined with the objects themselves.
 				{Verbs: read, APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}},
 				{Verbs: read, APIGroups: []string{"apiregistration.k8s.io"}, Resources: []string{"apiservices"}},
+				{Verbs: read, APIGroups: []string{""}, Resources: []string{"namespaces"}},
 			},
 		},
 		{

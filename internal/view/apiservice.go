@@ -82,6 +82,7 @@ func APIService(w io.Writer, s text.Screen, a joined.APIService, now time.Time) 
 		text.Pair{Key: "Resources", Value: resourcesText(a.Resources)},
 		text.Pair{Key: "Probes", Value: probesText(a)},
 		text.Pair{Key: "503s", Value: unavailableText(a)},
+		text.Pair{Key: "Keeps", Value: keepsText(a.Namespaces), Tone: text.Bad},
 	)
 	wayBlock(page, a, now)
 	hintBlock(page, a.Hint)
@@ -170,6 +171,21 @@ func unavailableText(a joined.APIService) string {
 		return "1 request of a client was answered 503 in its place"
 	default:
 		return fmt.Sprintf("%d requests of clients were answered 503 in its place", a.UnavailableAnswers)
+	}
+}
+
+// keepsText says which namespaces can't go without it.
+func keepsText(namespaces []string) string {
+	const most = 5
+	switch n := len(namespaces); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "namespace " + namespaces[0] + ", whose deletion waits until it is available or deleted"
+	case n > most:
+		return fmt.Sprintf("%d namespaces, whose deletion waits until it is available or deleted: %s and others", n, strings.Join(namespaces[:most], ", "))
+	default:
+		return "namespaces " + strings.Join(namespaces, ", ") + ", whose deletion waits until it is available or deleted"
 	}
 }
 

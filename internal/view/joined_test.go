@@ -84,7 +84,7 @@ func TestAPIServices(t *testing.T) {
 }
 
 func TestAPIService(t *testing.T) {
-	for _, name := range []string{"v1.ok.lab.example", "v1.missing.lab.example", "v1.tls.lab.example", "v1.status.lab.example", "v1.apps"} {
+	for _, name := range []string{"v1.ok.lab.example", "v1.missing.lab.example", "v1.tls.lab.example", "v1.status.lab.example", "v1.refused.lab.example", "v1.apps"} {
 		s := joinedtest.Lab(t)
 		now := s.Facts.At
 		a, err := joined.LoadAPIService(t.Context(), s, name)
@@ -122,7 +122,11 @@ func TestOverview(t *testing.T) {
 }
 
 func heal(s *joinedtest.Server) {
-	s.Objects["requesttraces"], s.CRDs = nil, s.CRDs[2:]
+	s.Objects["requesttraces"], s.CRDs, s.Namespaces = nil, s.CRDs[2:], nil
+	s.Objects["controllers"] = slices.DeleteFunc(s.Objects["controllers"], func(o kinds.Object) bool {
+		c, ok := o.(*v1alpha1.Controller)
+		return ok && joined.ControllerSeverity(c) != joined.OK
+	})
 	s.Services = slices.DeleteFunc(s.Services, func(a *apiregistrationv1.APIService) bool {
 		return a.Status.Conditions[0].Status != apiregistrationv1.ConditionTrue
 	})
@@ -151,12 +155,14 @@ func refuseAll(s *joinedtest.Server) {
 	for _, kind := range kinds.All() {
 		s.Errors[kind.Resource] = apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: kind.Resource}, "", nil)
 	}
-	s.Errors["customresourcedefinitions"], s.Errors["apiservices"] = s.Errors["filters"], s.Errors["filters"]
+	for _, resource := range []string{"customresourcedefinitions", "apiservices", "namespaces"} {
+		s.Errors[resource] = s.Errors["filters"]
+	}
 }
 
 func foreign(s *joinedtest.Server) {
 	s.Facts = inspection.About{Type: inspection.Foreign, Address: "https://192.0.2.1:6443", KubernetesVersion: "v1.37.2", At: s.Facts.At}
-	for _, resource := range []string{"serverlayers", "filters", "poststarthooks", "requesttraces", "etcdmembers", "apiserviceprobes"} {
+	for _, resource := range []string{"serverlayers", "filters", "poststarthooks", "requesttraces", "etcdmembers", "apiserviceprobes", "controllers"} {
 		s.Objects[resource] = nil
 		s.Gaps[resource] = []inspection.Gap{{Reason: "kube-apiserver does not show it"}}
 	}

@@ -97,7 +97,7 @@ func problemBlock(page *text.Page, problems []joined.Problem) {
 		)
 		look := []text.Cell{plain(strings.Repeat(" ", indent)), {Text: p.Look, Tone: text.Heading}}
 		if more > 0 && i == worst-1 {
-			look = append(look, text.Cell{Text: fmt.Sprintf("  and %d more: kapi inspect -o json", more), Tone: text.Dim})
+			look = append(look, text.Cell{Text: fmt.Sprintf("  and %d more with -o json", more), Tone: text.Dim})
 		}
 		page.Line(look...)
 	}
@@ -223,7 +223,25 @@ func healthCells(o joined.Overview) []text.Cell {
 	if h.Failed > 0 {
 		said, tone = said+fmt.Sprintf(", %d failing", h.Failed), text.Bad
 	}
-	return append([]text.Cell{{Text: said, Tone: tone}, plain("; ")}, hookCells(o)...)
+	cells := append([]text.Cell{{Text: said, Tone: tone}, plain("; ")}, hookCells(o)...)
+	return append(cells, controllerCells(o.Controllers)...)
+}
+
+// controllerCells count the controllers that are on; where there are none it says
+// nothing.
+func controllerCells(c joined.Controllers) []text.Cell {
+	cell := text.Cell{Text: plural(c.Running, "controller") + " ok", Tone: text.Good}
+	switch {
+	case len(c.Failing) == 1:
+		cell = text.Cell{Text: "1 controller fails", Tone: text.Bad}
+	case len(c.Failing) > 1:
+		cell = text.Cell{Text: fmt.Sprintf("%d controllers fail", len(c.Failing)), Tone: text.Bad}
+	case c.Running == 0 && c.Standby > 0:
+		cell = plain(fmt.Sprintf("%d on standby", c.Standby))
+	case c.Running == 0:
+		return nil
+	}
+	return []text.Cell{plain("; "), cell}
 }
 
 func hookCells(o joined.Overview) []text.Cell {

@@ -32,11 +32,12 @@ type Key struct {
 // Of is the feed of a resource of inspect.kapi.dev.
 func Of(resource string) Key { return Key{Inspect: resource} }
 
-// The feeds of real objects, typed: *apiextensionsv1.CustomResourceDefinition and
-// *apiregistrationv1.APIService.
+// The feeds of real objects, typed: *apiextensionsv1.CustomResourceDefinition,
+// *apiregistrationv1.APIService, and *corev1.Namespace of those that are being deleted.
 var (
 	Definitions = Key{Resource: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, Name: "*"}
 	APIServices = Key{Resource: schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}, Name: "*"}
+	Terminating = Key{Resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, Name: "*"}
 	Logs        = Key{Logs: true}
 )
 
@@ -64,7 +65,7 @@ type View struct {
 	Key   Key
 	State State
 	// Objects are in the server's order. What they are depends on the key: types of
-	// v1alpha1, definitions, APIServices, *Row, *unstructured.Unstructured or *LogLine.
+	// v1alpha1, definitions, APIServices, namespaces, *Row, *unstructured.Unstructured or *LogLine.
 	Objects []kinds.Object
 	// Columns are those of the rows of Key.Resource.
 	Columns []Column

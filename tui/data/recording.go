@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -233,6 +234,9 @@ func decoded(key Key, raw json.RawMessage) (kinds.Object, error) {
 		return object, json.Unmarshal(raw, object)
 	case key == APIServices:
 		object := &apiregistrationv1.APIService{}
+		return object, json.Unmarshal(raw, object)
+	case key == Terminating:
+		object := &corev1.Namespace{}
 		return object, json.Unmarshal(raw, object)
 	case key.Name != "":
 		object := &unstructured.Unstructured{}

@@ -3,6 +3,7 @@ package data
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -87,6 +88,8 @@ func (s *serverSource) List(ctx context.Context, key Key) (Listed, error) {
 		return s.definitions(ctx)
 	case key == APIServices:
 		return s.services(ctx)
+	case key == Terminating:
+		return s.terminating(ctx)
 	case key.Logs:
 		return Listed{}, fault.WithHint(fault.Usagef("the log of a server is shown where the server runs"), `start it with "kapi serve --tui"`)
 	case s.tables == nil:
@@ -114,6 +117,8 @@ func (s *serverSource) Watch(ctx context.Context, key Key, resourceVersion strin
 		return s.reader.Watch(ctx, objects.DefinitionsPath, "", resourceVersion)
 	case key == APIServices:
 		return s.reader.Watch(ctx, objects.APIServicesPath, "", resourceVersion)
+	case key == Terminating:
+		return s.reader.WatchTerminatingNamespaces(ctx, resourceVersion)
 	}
 	return s.tables.watch(ctx, key, resourceVersion)
 }
@@ -154,6 +159,22 @@ func (s *serverSource) services(ctx context.Context) (Listed, error) {
 			return listed, err
 		}
 		one.SetGroupVersionKind(apiregistrationv1.SchemeGroupVersion.WithKind("APIService"))
+		listed.Objects = append(listed.Objects, one)
+	}
+	return listed, nil
+}
+
+func (s *serverSource) terminating(ctx context.Context) (Listed, error) {
+	var listed Listed
+	all := s.server.TerminatingNamespaces(ctx)
+	if s.reader != nil {
+		all = s.reader.TerminatingNamespaces(ctx, &listed.ResourceVersion)
+	}
+	for one, err := range all {
+		if err != nil {
+			return listed, err
+		}
+		one.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 		listed.Objects = append(listed.Objects, one)
 	}
 	return listed, nil

@@ -152,9 +152,10 @@ func TestExitStatus(t *testing.T) {
 		"apiservices":                 true,
 		"apiservices v1.apps -o name": false,
 		"apiservices v1.broken.example.com -o json": true,
-		"hooks":       false,
-		"health":      false,
-		"controllers": false,
+		"hooks":                 false,
+		"health":                false,
+		"controllers":           true,
+		"controllers namespace": false,
 	} {
 		args := append(strings.Fields(words), "--from", kapiFile)
 		plain := run(t, args...)

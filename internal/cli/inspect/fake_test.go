@@ -55,6 +55,7 @@ func newFakeKapi(t *testing.T) *fakeKapi {
 	mux.HandleFunc("POST "+base+"/routeexplanations", f.explain)
 	mux.HandleFunc("GET "+objects.DefinitionsPath, f.definitions)
 	mux.HandleFunc("GET "+objects.APIServicesPath, f.services)
+	mux.HandleFunc("GET "+objects.NamespacesPath, f.namespaces)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, apierrors.NewNotFound(v1alpha1.Resource("paths"), r.URL.Path))
 	})
@@ -238,4 +239,17 @@ func (f *fakeKapi) services(w http.ResponseWriter, r *http.Request) {
 		items = append(items, object)
 	}
 	answer(w, map[string]any{"kind": "APIServiceList", "apiVersion": "apiregistration.k8s.io/v1", "metadata": map[string]any{"resourceVersion": "7"}, "items": items})
+}
+
+// namespaces answers for those that are being deleted, and for no others.
+func (f *fakeKapi) namespaces(w http.ResponseWriter, r *http.Request) {
+	if selector := r.URL.Query().Get("fieldSelector"); selector != "status.phase=Terminating" {
+		refuse(w, apierrors.NewBadRequest("all namespaces are asked for: "+selector))
+		return
+	}
+	var items []any
+	for object := range f.recording.TerminatingNamespaces(r.Context()) {
+		items = append(items, object)
+	}
+	answer(w, map[string]any{"kind": "NamespaceList", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": "7"}, "items": items})
 }

@@ -175,7 +175,7 @@ var commands = map[string]shown{
 	"hooks":          {name: "rbac-bootstrap-roles", more: []string{"-o table", "-o table --sort-by=duration", "--exit-status -o table"}},
 	"boot":           {name: "boot1-etcd", more: []string{"-o table"}},
 	"etcd":           {name: "kapi"},
-	"controllers":    {more: []string{"controller-of-nothing"}},
+	"controllers":    {name: "resourcequota", more: []string{"csrsigning", "job", "namespace job", "-o wide --sort-by queue", "controller-of-nothing"}},
 	"resources":      {name: "widgets.v1.example.com", more: []string{"--field-selector spec.served=false"}},
 	"storage":        {name: "widgets.example.com", more: []string{"--sort-by=size", "pods configmaps", "--sort-by=.status.objects"}},
 	"discovery":      {name: "example.com.v1", more: []string{"--sort-by age"}},

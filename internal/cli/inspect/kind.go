@@ -32,7 +32,7 @@ func newKindCmd(s *session, row kindRow) *cobra.Command {
 		Long:    row.long + columnsHelp(kind),
 		Example: examples(row.examples),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return listKind(cmd, s, kind, opts, args, func(l *kindList) { l.view = row.view })
+			return listKind(cmd, s, kind, opts, args, func(l *kindList) { l.view, l.one = row.view, row.one })
 		},
 		ValidArgsFunction: s.completeNames(kind),
 	}
@@ -131,7 +131,9 @@ type kindList struct {
 	keep func(kinds.Object) bool
 	tail int
 	// view replaces the table where people read what was listed.
-	view         func(*kindList, inspection.Listing) error
+	view func(*kindList, inspection.Listing) error
+	// one is the same for a single object that was asked for by its name.
+	one          func(*kindList, inspection.Listing) error
 	out, notices io.Writer
 }
 
@@ -186,6 +188,8 @@ func (l *kindList) print(ctx context.Context) error {
 	case l.view != nil && l.opts.format == "" && l.whole() && len(listing.Objects) > 0:
 		err = l.view(l, listing)
 		newKindTable(l.kind, false, listing.Gaps).explain(l.notices)
+	case l.one != nil && l.opts.format == "" && len(l.names) == 1 && len(listing.Objects) == 1:
+		err = l.one(l, listing)
 	case l.opts.table():
 		err = l.table(listing)
 	case len(l.names) == 1 && len(listing.Objects) == 1:

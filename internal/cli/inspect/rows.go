@@ -15,6 +15,8 @@ type kindRow struct {
 	examples []example
 	// view is what people see in place of a table, unless they ask for one.
 	view func(*kindList, inspection.Listing) error
+	// one is the same for a single object that was asked for by its name.
+	one func(*kindList, inspection.Listing) error
 }
 
 // example is a command line and what it is for.
@@ -140,14 +142,16 @@ reached at this speed, who leads, and how long a sync takes.`,
 	},
 	{
 		resource: "controllers", group: "start",
-		short: "Show the controllers that run in the server",
-		long: `Show the controllers that run inside the server: which are on, how much waits in
-their queues, and what went wrong last.`,
+		short: "Show the controllers inside the server: state, queue, errors",
+		long: `Show the controllers inside the server: which run, which stand by because another
+server runs them, how much waits in their queues, and what went wrong last. Which
+there are is chosen with kapi serve --controllers.`,
 		examples: []example{
 			{"All controllers", "kapi inspect controllers"},
-			{"By what waits", "kapi inspect controllers --sort-by=.status.queueDepth"},
-			{"Their last errors", "kapi inspect controllers -o wide"},
+			{"Those that are on, what waits longest last: as whom they act, since when", "kapi inspect controllers -o wide --field-selector spec.enabled=true --sort-by=queue"},
+			{"Everything about one", "kapi inspect controllers namespace"},
 		},
+		one: viewController,
 	},
 	{
 		resource: "apiresourceregistrations", use: "resources", group: "api", aliases: []string{"resource"},
@@ -184,9 +188,10 @@ the OpenAPI documents do.`,
 	},
 	{
 		resource: "conditiontransitions", use: "transitions", group: "api",
-		short: "Show how conditions of CRDs and APIServices changed",
+		short: "Show how conditions of CRDs, APIServices and namespaces changed",
 		long: `Show the changes of conditions of CustomResourceDefinitions and APIServices since
-the server started, oldest first, with the times that no object keeps.`,
+the server started, oldest first, with the times that no object keeps. Of namespaces
+there is what kept them from going when they were deleted.`,
 		examples: []example{
 			{"Everything that changed", "kapi inspect transitions"},
 			{"What happened to one APIService", "kapi inspect transitions --field-selector spec.object.name=v1.apps"},

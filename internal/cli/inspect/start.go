@@ -7,6 +7,7 @@ import (
 )
 
 // How a server starts is a waterfall for people, and a list for everything else.
+// One controller is a page of its own.
 
 func viewHooks(l *kindList, listing inspection.Listing) error {
 	return view.Hooks(l.out, l.screen(), typedAs[*v1alpha1.PostStartHook](listing), readAt(l.server))
@@ -14,4 +15,8 @@ func viewHooks(l *kindList, listing inspection.Listing) error {
 
 func viewBoot(l *kindList, listing inspection.Listing) error {
 	return view.Boot(l.out, l.screen(), typedAs[*v1alpha1.BootStep](listing), readAt(l.server))
+}
+
+func viewController(l *kindList, listing inspection.Listing) error {
+	return view.Controller(l.out, l.screen(), typedAs[*v1alpha1.Controller](listing)[0], readAt(l.server))
 }

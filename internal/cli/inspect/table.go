@@ -99,6 +99,9 @@ var tones = map[string]text.Tone{
 	"OK": text.Good, "Done": text.Good, "Current": text.Good, "True": text.Good,
 	"Running": text.Warning, "Pending": text.Warning, "Stale": text.Warning, "Unknown": text.Warning,
 	"Failed": text.Bad, "Missing": text.Bad, "False": text.Bad,
+
+	kinds.ControllerRunning: text.Good, kinds.ControllerStarting: text.Warning, kinds.ControllerStuck: text.Bad, kinds.ControllerFailed: text.Bad,
+	kinds.ControllerStandby: text.Dim, kinds.ControllerOff: text.Dim,
 }
 
 // errorColumns hold something only where it went wrong.

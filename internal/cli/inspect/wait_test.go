@@ -137,6 +137,7 @@ func TestAwaitPrints(t *testing.T) {
 	f := newFakeKapi(t)
 	for words, want := range map[string]string{
 		"layers inspect aggregator --for=condition=Healthy":                "serverlayer/aggregator condition met: Healthy=True\nserverlayer/inspect condition met: Healthy=True\n",
+		"controllers namespace job --for=condition=Healthy -o name":        "controller.inspect.kapi.dev/namespace\ncontroller.inspect.kapi.dev/job\n",
 		"etcd --for=condition=healthy -o name":                             "etcdmember.inspect.kapi.dev/kapi\n",
 		"crds widgets.example.com --for condition=Established --timeout 0": "customresourcedefinitions/widgets.example.com condition met: Established=True\n",
 		"apiservices v1.apps --for condition=Available -o name":            "apiservice.apiregistration.k8s.io/v1.apps\n",
@@ -149,7 +150,7 @@ func TestAwaitPrints(t *testing.T) {
 	for words, want := range map[string]string{
 		"crds --for=condition=Established --timeout=0":              "gadgets.example.com: Established=False (NotAccepted)",
 		"crds none.example.com --for=condition=Served --timeout=0s": "none.example.com: it does not exist",
-		"controllers --for=condition=Healthy":                       "there is nothing to wait for",
+		"controllers --for=condition=Healthy --timeout=0":           "csrsigning: Healthy=False (FailedToStart)",
 	} {
 		run(t, f.args(strings.Fields(words)...)...).fails(t, fault.CodeFailure, want, "")
 	}

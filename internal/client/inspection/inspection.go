@@ -13,6 +13,7 @@ import (
 	"iter"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -39,6 +40,9 @@ type Server interface {
 	Definitions(ctx context.Context) iter.Seq2[*apiextensionsv1.CustomResourceDefinition, error]
 	// APIServices are all APIServices, fetched in chunks.
 	APIServices(ctx context.Context) iter.Seq2[*apiregistrationv1.APIService, error]
+	// TerminatingNamespaces are the namespaces that are being deleted and are still
+	// there; the server selects them.
+	TerminatingNamespaces(ctx context.Context) iter.Seq2[*corev1.Namespace, error]
 	// Explain is a dry run of one request.
 	Explain(ctx context.Context, spec v1alpha1.RouteExplanationSpec) (*v1alpha1.RouteExplanation, error)
 }

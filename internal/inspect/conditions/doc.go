@@ -1,5 +1,5 @@
-// Package conditions tells how the conditions of CustomResourceDefinitions and
-// APIServices came about: each change of one (ConditionTransition), and for
+// Package conditions tells how the conditions of CustomResourceDefinitions,
+// APIServices and Namespaces came about: each change of one (ConditionTransition), and for
 // APIServices the way to their server, tried step by step (APIServiceProbe).
 //
 // It looks at informers that it is given, and decides nothing: upstream's

@@ -12,7 +12,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/inspect/store"
@@ -22,6 +21,7 @@ import (
 const (
 	KindDefinition = "CustomResourceDefinition"
 	KindAPIService = "APIService"
+	KindNamespace  = "Namespace"
 )
 
 // DefaultCapacity is how many transitions are kept.
@@ -34,9 +34,9 @@ type TransitionsConfig struct {
 	// Started is when the server started: what is older was not seen to become
 	// what it is.
 	Started time.Time
-	// Definitions and APIServices are informers for the two kinds; nil leaves one
-	// out. They may be started before or after Run.
-	Definitions, APIServices cache.SharedIndexInformer
+	// Definitions, APIServices and Namespaces are informers for the three kinds; nil
+	// leaves one out. They may be started before or after Run.
+	Definitions, APIServices, Namespaces cache.SharedIndexInformer
 	// Append adds an entry to the history (store.Log.Append).
 	Append func(store.Entry)
 	// Served tells whether discovery lists a resource; it is asked in the process,
@@ -79,6 +79,9 @@ type state struct {
 	meta       *metav1.ObjectMeta
 	conditions map[string]condition
 	initial    bool // it was there before the informer
+	// good is the status of all conditions that is worth no entry when a condition
+	// comes or goes in it; empty if there is none.
+	good       string
 	definition *apiextensionsv1.CustomResourceDefinition
 }
 
@@ -101,6 +104,7 @@ func (t *Transitions) Run(ctx context.Context) error {
 	}{
 		{t.config.Definitions, readDefinition},
 		{t.config.APIServices, readAPIService},
+		{t.config.Namespaces, readNamespace},
 	} {
 		if source.informer == nil {
 			continue
@@ -141,39 +145,10 @@ func (t *Transitions) handler(read func(any) (state, bool)) cache.ResourceEventH
 			if s, ok := read(object); ok {
 				t.lock.Lock()
 				defer t.lock.Unlock()
-				t.gone(s.key, t.config.Now())
+				t.gone(s, t.config.Now())
 			}
 		},
 	}
-}
-
-func readDefinition(object any) (state, bool) {
-	definition, ok := object.(*apiextensionsv1.CustomResourceDefinition)
-	if !ok {
-		return state{}, false
-	}
-	s := state{
-		key: objectKey{KindDefinition, definition.Name}, meta: &definition.ObjectMeta,
-		conditions: map[string]condition{}, definition: definition,
-	}
-	for i := range definition.Status.Conditions {
-		c := &definition.Status.Conditions[i]
-		s.conditions[string(c.Type)] = condition{string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
-	}
-	return s, true
-}
-
-func readAPIService(object any) (state, bool) {
-	service, ok := object.(*apiregistrationv1.APIService)
-	if !ok {
-		return state{}, false
-	}
-	s := state{key: objectKey{KindAPIService, service.Name}, meta: &service.ObjectMeta, conditions: map[string]condition{}}
-	for i := range service.Status.Conditions {
-		c := &service.Status.Conditions[i]
-		s.conditions[string(c.Type)] = condition{string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
-	}
-	return s, true
 }
 
 // observe compares with what was seen before.
@@ -183,8 +158,11 @@ func (t *Transitions) observe(s state) {
 	now := t.config.Now()
 	known := t.objects[s.key]
 	if known != nil && known.uid != string(s.meta.UID) { // deleted and created again unseen
-		t.gone(s.key, now)
+		t.gone(s, now)
 		known = nil
+	}
+	if known == nil && s.good != "" && len(s.conditions) == 0 {
+		return // there can be very many of them, and nearly all stay like that
 	}
 	if known == nil {
 		known = &observed{uid: string(s.meta.UID), conditions: map[string]condition{}}
@@ -202,7 +180,7 @@ func (t *Transitions) observe(s state) {
 	}
 	for _, kind := range sortedKeys(known.conditions) {
 		if _, ok := s.conditions[kind]; !ok {
-			t.end(known, s.key, kind, now)
+			t.end(known, s, kind, now)
 		}
 	}
 }
@@ -219,7 +197,7 @@ func (t *Transitions) change(known *observed, s state, kind string, now time.Tim
 		next.since = before.since
 	}
 	known.conditions[kind] = next
-	if before.status == next.status {
+	if before.status == next.status || (!had && next.status == s.good) {
 		return
 	}
 	e := t.entry(s.key, known.uid, kind, at)
@@ -239,23 +217,26 @@ func established(s state, kind string, c condition) bool {
 }
 
 // end notes that a condition is gone.
-func (t *Transitions) end(known *observed, key objectKey, kind string, now time.Time) {
+func (t *Transitions) end(known *observed, s state, kind string, now time.Time) {
 	before := known.conditions[kind]
 	delete(known.conditions, kind)
-	e := t.entry(key, known.uid, kind, now)
+	if before.status == s.good {
+		return
+	}
+	e := t.entry(s.key, known.uid, kind, now)
 	e.spec.From, e.spec.HeldFor = before.status, heldFor(before, now)
 	t.config.Append(e)
 }
 
 // gone notes that an object is.
-func (t *Transitions) gone(key objectKey, now time.Time) {
-	known := t.objects[key]
+func (t *Transitions) gone(s state, now time.Time) {
+	known := t.objects[s.key]
 	if known == nil {
 		return
 	}
-	delete(t.objects, key)
+	delete(t.objects, s.key)
 	for _, kind := range sortedKeys(known.conditions) {
-		t.end(known, key, kind, now)
+		t.end(known, s, kind, now)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,14 +53,14 @@ type fixture struct {
 	*Transitions
 	history
 
-	definitions, services *fcache.FakeControllerSource
-	served                atomic.Bool
-	asked                 atomic.Int64
+	definitions, services, namespaces *fcache.FakeControllerSource
+	served                            atomic.Bool
+	asked                             atomic.Int64
 }
 
 func newFixture(t *testing.T, started time.Time, before ...*apiextensionsv1.CustomResourceDefinition) *fixture {
 	t.Helper()
-	f := &fixture{history: newHistory(), definitions: fcache.NewFakeControllerSource(), services: fcache.NewFakeControllerSource()}
+	f := &fixture{history: newHistory(), definitions: fcache.NewFakeControllerSource(), services: fcache.NewFakeControllerSource(), namespaces: fcache.NewFakeControllerSource()}
 	for _, d := range before {
 		f.definitions.Add(d)
 	}
@@ -67,6 +68,7 @@ func newFixture(t *testing.T, started time.Time, before ...*apiextensionsv1.Cust
 		ServerID: "server", Started: started, Append: f.Append,
 		Definitions: informerOf(t, f.definitions, &apiextensionsv1.CustomResourceDefinition{}),
 		APIServices: informerOf(t, f.services, &apiregistrationv1.APIService{}),
+		Namespaces:  informerOf(t, f.namespaces, &corev1.Namespace{}),
 		Served: func(_ context.Context, group, version, plural string) bool {
 			if group != "example.com" || version != "v1" || plural == "" {
 				t.Errorf("asked for %s/%s %s", group, version, plural)

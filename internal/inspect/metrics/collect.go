@@ -140,6 +140,26 @@ func collectEtcd(ctx context.Context, out *output, sources *Sources) {
 	}
 }
 
+func collectControllers(ctx context.Context, out *output, sources *Sources) {
+	for _, controller := range collected[*inspect.Controller](ctx, sources.Controllers) {
+		out.value(controllerEnabled, oneIf(controller.Spec.Enabled), controller.Name)
+		if !controller.Spec.Enabled {
+			continue // there is nothing to count
+		}
+		out.value(controllerLeader, oneIf(controller.Status.Leader), controller.Name)
+		out.value(controllerQueue, float64(controller.Status.QueueDepth), controller.Name)
+		out.value(controllerRetries, float64(controller.Status.Retries), controller.Name)
+		out.value(controllerErrors, float64(controller.Status.Errors), controller.Name)
+	}
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 func collectTraces(_ context.Context, out *output, sources *Sources) {
 	if sources.Traces == nil {
 		return

@@ -159,7 +159,7 @@ func (c *Collector) collect(sources *Sources, done chan<- struct{}) []metrics.Me
 		close(done)
 	}()
 	for _, collect := range []func(context.Context, *output, *Sources){
-		collectFilters, collectLayers, collectHooks, collectBoot, collectConditions, collectEtcd, collectTraces,
+		collectFilters, collectLayers, collectHooks, collectBoot, collectConditions, collectEtcd, collectControllers, collectTraces,
 	} {
 		collect(ctx, out, sources)
 	}

@@ -50,6 +50,12 @@ const (
 	etcdNoSpace     = "kapi_etcd_nospace_forecast_seconds"
 	etcdAlarmRaised = "kapi_etcd_alarm_raised"
 
+	controllerEnabled = "kapi_controller_enabled"
+	controllerLeader  = "kapi_controller_leader"
+	controllerQueue   = "kapi_controller_queue_depth"
+	controllerRetries = "kapi_controller_retries_total"
+	controllerErrors  = "kapi_controller_errors_total"
+
 	tracedRequests = "kapi_traced_requests_total"
 	tracedSlow     = "kapi_traced_slow_requests_total"
 	tracedFailed   = "kapi_traced_failed_requests_total"
@@ -83,6 +89,12 @@ func families() []family {
 		{etcdGrowth, gauge, []string{"member"}, "Growth of the data of an etcd member."},
 		{etcdNoSpace, gauge, []string{"member"}, "Time until an etcd member will refuse writes if its data grows on as it does. Absent while it does not grow."},
 		{etcdAlarmRaised, gauge, []string{"member", "alarm"}, "Whether an alarm of an etcd member is raised: 1 for each that is."},
+
+		{controllerEnabled, gauge, []string{"controller"}, "Whether a controller of the process is on."},
+		{controllerLeader, gauge, []string{"controller"}, "Whether this server is the one that runs a controller. Only of those that are on."},
+		{controllerQueue, gauge, []string{"controller"}, "Keys that wait in the work queues of a controller."},
+		{controllerRetries, counter, []string{"controller"}, "Keys that were put back into the work queues of a controller."},
+		{controllerErrors, counter, []string{"controller"}, "Errors that a controller has reported."},
 
 		{tracedRequests, counter, nil, "Requests that were traced."},
 		{tracedSlow, counter, nil, "Traced requests that were slow."},

@@ -71,6 +71,13 @@ func everything() Sources {
 		EtcdMembers: objects(&inspect.EtcdMember{ObjectMeta: named("default"), Status: inspect.EtcdMemberStatus{
 			DBSize: 100, DBSizeInUse: 60, Quota: 1000, BytesPerHour: 18_000, NoSpaceAt: &future, Alarms: []string{"NOSPACE"},
 		}}),
+		Controllers: objects(
+			&inspect.Controller{
+				ObjectMeta: named("namespace"), Spec: inspect.ControllerSpec{Enabled: true},
+				Status: inspect.ControllerStatus{Leader: true, QueueDepth: 5, Retries: 6, Errors: 7},
+			},
+			&inspect.Controller{ObjectMeta: named("job")},
+		),
 		Traces: func() Traces { return Traces{100, 3, 4, 50} },
 	}
 }
@@ -157,6 +164,12 @@ func TestValues(t *testing.T) {
 		"kapi_etcd_db_quota_bytes{member=default}":                                1000,
 		"kapi_etcd_db_growth_bytes_per_second{member=default}":                    5,
 		"kapi_etcd_alarm_raised{alarm=NOSPACE,member=default}":                    1,
+		"kapi_controller_enabled{controller=namespace}":                           1,
+		"kapi_controller_enabled{controller=job}":                                 0,
+		"kapi_controller_leader{controller=namespace}":                            1,
+		"kapi_controller_queue_depth{controller=namespace}":                       5,
+		"kapi_controller_retries_total{controller=namespace}":                     6,
+		"kapi_controller_errors_total{controller=namespace}":                      7,
 		"kapi_traced_requests_total{}":                                            100,
 		"kapi_traced_slow_requests_total{}":                                       3,
 		"kapi_traced_failed_requests_total{}":                                     4,
@@ -177,6 +190,7 @@ func TestValues(t *testing.T) {
 	for _, key := range []string{
 		"kapi_post_start_hook_duration_seconds{hook=b,layer=aggregator}", "kapi_boot_step_duration_seconds{component=gone}",
 		"kapi_condition_age_seconds{kind=APIService,name=v1.apps,status=True,type=Available}",
+		"kapi_controller_queue_depth{controller=job}",
 	} {
 		if _, ok := values[key]; ok {
 			t.Errorf("%s is there", key)

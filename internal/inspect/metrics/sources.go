@@ -22,6 +22,8 @@ type Sources struct {
 	Conditions func() []Condition
 	// EtcdMembers collects EtcdMembers.
 	EtcdMembers store.Collect
+	// Controllers collects Controllers.
+	Controllers store.Collect
 	// Traces counts request traces.
 	Traces func() Traces
 }

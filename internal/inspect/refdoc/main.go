@@ -106,8 +106,9 @@ bookmarks, in the annotation ` + "`inspect.kapi.dev/left-out`" + `.
 A list is always of now, and whole: limit is not needed and not kept.
 
 ClusterRole ` + "`kapi:inspect`" + ` reads everything but request traces,
-and the CRDs and APIServices that it is about. It has the label that makes
-it part of view where roles are aggregated; no controller does that in this version, so bind it by its name.
+and the CRDs, APIServices and namespaces that it is about. It has the label that makes
+it part of view, and so of edit and admin: the controller clusterrole-aggregation does
+that, and where it is off the role is bound by its name.
 ` + "`kapi:inspect-requests`" + ` reads request traces and asks for route explanations: they can
 show names of secrets. ` + "`kapi:inspect-storage`" + ` looks into etcd with stored key queries,
 beside what RBAC says of the objects there; values of Secrets, and what is encrypted, are

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -36,7 +37,7 @@ func detail(env page.Env, name string) page.Page {
 	for _, resource := range order {
 		needs = append(needs, data.Of(resource))
 	}
-	needs = append(needs, data.Of("requesttraces"))
+	needs = append(needs, data.Of("requesttraces"), data.Terminating)
 	return kit.NewText(kit.TextConfig{
 		Title: name,
 		Needs: needs,
@@ -93,6 +94,7 @@ func factsOf(frame data.Frame, name string) (facts, bool) {
 		Transitions:   data.Objects[*v1alpha1.ConditionTransition](frame, data.Of("conditiontransitions")),
 		Registrations: data.Objects[*v1alpha1.APIResourceRegistration](frame, data.Of("apiresourceregistrations")),
 		Discovery:     data.Objects[*v1alpha1.DiscoveryState](frame, data.Of("discoverystates")),
+		Namespaces:    data.Objects[*corev1.Namespace](frame, data.Terminating),
 		Missing:       sheet.Missing(frame, joins, order...),
 	})
 	f := facts{APIService: all, now: frame.Now}
@@ -121,12 +123,26 @@ func (f facts) short(paper ink.Paper) []doc.Line {
 // whole is the page.
 func (f facts) whole(paper ink.Paper) []doc.Line {
 	lines := f.clients(f.head(paper), paper)
+	lines = f.kept(lines, paper)
 	lines = f.links(lines, paper)
 	lines = sheet.Section(lines, "What it is")
 	lines = f.what(lines, paper)
 	lines = sheet.Conditions(lines, paper, f.Conditions, f.now)
 	lines = sheet.History(lines, paper, f.Transitions, f.Earlier, f.now)
 	return sheet.NotShown(lines, paper, f.Missing)
+}
+
+// kept are the namespaces that wait for it; each leads to the object.
+func (f facts) kept(lines []doc.Line, paper ink.Paper) []doc.Line {
+	if len(f.Namespaces) == 0 {
+		return lines
+	}
+	lines = sheet.Section(lines, "Namespaces that wait for it")
+	lines = sheet.Para(lines, paper, 1, ink.Bad, "Their deletion goes on when it is available, or deleted.")
+	for _, name := range f.Namespaces {
+		lines = sheet.Link(lines, paper, "namespace", ink.T(ink.Value, name), page.At("object", "namespaces/"+name, "version", "v1", "view", "describe"))
+	}
+	return lines
 }
 
 func (f facts) what(lines []doc.Line, paper ink.Paper) []doc.Line {

@@ -1,5 +1,6 @@
-// Package controllers is the page of the controllers that run inside the server. It
-// may import kit, sheet, the contract, data, the components and what is joined.
+// Package controllers is the page of the controllers inside the server. It may import
+// kit, sheet, the contract, data, the components, the page of requests, and what is
+// joined.
 package controllers
 
 import (
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection/joined"
 	"github.com/kapi-dev/kapi/tui/components/doc"
@@ -16,6 +18,7 @@ import (
 	"github.com/kapi-dev/kapi/tui/ink"
 	"github.com/kapi-dev/kapi/tui/page"
 	"github.com/kapi-dev/kapi/tui/pages/kit"
+	"github.com/kapi-dev/kapi/tui/pages/requests"
 	"github.com/kapi-dev/kapi/tui/pages/sheet"
 )
 
@@ -40,125 +43,103 @@ func New(env page.Env, at page.Location) (page.Page, error) {
 		Table: vtable.Config[controller]{
 			Columns:  columns(signs),
 			Key:      func(c controller) string { return c.Name },
-			Severity: func(c controller) vtable.Severity { return kit.Severity(severity(c)) },
-			Empty:    "No controllers run in this server: this version of kapi has none of its own.\nThose of the layers start with post-start hooks; the page hooks has them.",
+			Severity: func(c controller) vtable.Severity { return kit.Severity(joined.ControllerSeverity(c)) },
+			Empty:    "This server tells of no controllers.",
 		},
 		Subject: func(c controller) page.Subject { return subject(env, c) },
 		Open:    func(c controller) page.Location { return page.At(Name, c.Name) },
-		Detail: func(c controller, _ data.Frame) doc.Render {
-			return func(paper ink.Paper) []doc.Line { return lines(c, paper) }
+		Detail: func(c controller, frame data.Frame) doc.Render {
+			return func(paper ink.Paper) []doc.Line { return lines(c, paper, frame.Now) }
+		},
+		Extra: map[page.ActionID]func(controller) page.Effect{
+			page.Requests: func(c controller) page.Effect { return page.Effect{Open: requestsOf(c)} },
 		},
 		Filter: at.Get("filter"),
 	}), nil
 }
 
-// rows are the controllers, those that are not healthy first and those that are off last.
+// requestsOf is where its requests are shown; nowhere for one that makes none.
+func requestsOf(c controller) page.Location {
+	if c.Spec.Identity == "" {
+		return page.Location{}
+	}
+	return page.At("requests", "", "filter", requests.Quoted("user", c.Spec.Identity))
+}
+
+// places are where a controller stands: what fails first, what is off last.
+var places = map[string]int{
+	kinds.ControllerFailed: 0, kinds.ControllerStuck: 1, kinds.ControllerStarting: 2, kinds.ControllerRunning: 3,
+	kinds.ControllerStandby: 4, kinds.ControllerOff: 5,
+}
+
+// rows are the controllers in their places; in one of them the order is the server's.
 func rows(frame data.Frame) []controller {
 	all := data.Objects[controller](frame, feed)
 	slices.SortStableFunc(all, func(a, b controller) int {
-		return cmp.Or(cmp.Compare(severity(b), severity(a)), cmp.Compare(off(a), off(b)), cmp.Compare(a.Name, b.Name))
+		return cmp.Compare(places[kinds.ControllerState(a)], places[kinds.ControllerState(b)])
 	})
 	return all
 }
 
-func off(c controller) int {
-	if c.Spec.Enabled {
-		return 0
-	}
-	return 1
+// idle tells of a controller that does nothing here, and should not.
+func idle(c controller) bool {
+	word := kinds.ControllerState(c)
+	return word == kinds.ControllerOff || word == kinds.ControllerStandby
 }
 
-// severity is how bad the Healthy condition is.
-func severity(c controller) joined.Severity {
-	for _, condition := range c.Status.Conditions {
-		if condition.Type == v1alpha1.ConditionHealthy && condition.Status != "True" && c.Spec.Enabled {
-			return joined.Bad
-		}
+// state is what a controller does, in a glyph and a word.
+func state(c controller, signs *sheet.Signs) ink.Span {
+	switch word := kinds.ControllerState(c); word {
+	case kinds.ControllerOff, kinds.ControllerStandby:
+		return signs.Off(word)
+	case kinds.ControllerStarting:
+		return signs.Mark(joined.Warning, word)
+	default:
+		return signs.Mark(joined.ControllerSeverity(c), word)
 	}
-	return joined.OK
-}
-
-// state is what a controller does, in a glyph and words.
-func state(c controller, mark func(joined.Severity, string) ink.Span, isOff func(string) ink.Span) ink.Span {
-	switch {
-	case !c.Spec.Enabled:
-		return isOff("off")
-	case severity(c) != joined.OK:
-		return mark(joined.Bad, "stuck")
-	case !c.Status.Leader:
-		return isOff("standby")
-	}
-	return mark(joined.OK, "runs")
 }
 
 func columns(signs *sheet.Signs) []vtable.Column[controller] {
-	number := func(value func(controller) int64) func(controller, time.Time) ink.Span {
-		return func(c controller, _ time.Time) ink.Span {
-			if value(c) == 0 {
-				return ink.T(ink.Muted, "0")
-			}
-			return ink.T(ink.Text, strconv.FormatInt(value(c), 10))
+	number := func(title string, value func(controller) int64) vtable.Column[controller] {
+		return vtable.Column[controller]{
+			Title: title, Right: true, Compare: func(a, b controller) int { return cmp.Compare(value(a), value(b)) },
+			Cell: func(c controller, _ time.Time) ink.Span {
+				switch n := value(c); {
+				case idle(c):
+					return ink.Span{}
+				case n == 0:
+					return ink.T(ink.Muted, "0")
+				default:
+					return ink.T(ink.Text, strconv.FormatInt(n, 10))
+				}
+			},
 		}
 	}
-	queue := func(c controller) int64 { return c.Status.QueueDepth }
-	retries := func(c controller) int64 { return c.Status.Retries }
 	return []vtable.Column[controller]{
 		{Title: "NAME", Keep: true, Middle: true, Min: 20, Cell: func(c controller, _ time.Time) ink.Span {
-			if !c.Spec.Enabled {
+			if idle(c) {
 				return ink.T(ink.Muted, c.Name)
 			}
 			return ink.T(ink.Text, c.Name)
 		}},
-		{Title: "STATE", Keep: true, Min: 9, Cell: func(c controller, _ time.Time) ink.Span { return state(c, signs.Mark, signs.Off) }},
-		{Title: "QUEUE", Right: true, Cell: number(queue), Compare: func(a, b controller) int { return cmp.Compare(queue(a), queue(b)) }},
-		{Title: "RETRIES", Right: true, Cell: number(retries), Compare: func(a, b controller) int { return cmp.Compare(retries(a), retries(b)) }},
-		{Title: "LAST-ERROR", Min: 16, Grow: 1, Cell: func(c controller, _ time.Time) ink.Span { return sheet.Or(ink.Bad, c.Status.LastError) }},
+		{Title: "STATE", Keep: true, Min: 9, Cell: func(c controller, _ time.Time) ink.Span { return state(c, signs) }},
+		number("QUEUE", func(c controller) int64 { return c.Status.QueueDepth }),
+		number("RETRIES", func(c controller) int64 { return c.Status.Retries }),
+		number("ERRORS", func(c controller) int64 { return c.Status.Errors }),
+		{Title: "WHY", Min: 16, Grow: 1, Cell: why},
 	}
 }
 
-// detail is the page of one controller.
-func detail(env page.Env, name string) page.Page {
-	return kit.NewText(kit.TextConfig{
-		Title: name,
-		Needs: []data.Key{feed},
-		Gone:  "no controller " + name + " runs in this server",
-		Render: func(frame data.Frame) doc.Render {
-			c, ok := data.Find[controller](frame, feed, name)
-			if !ok {
-				return nil
-			}
-			return func(paper ink.Paper) []doc.Line { return lines(c, paper) }
-		},
-		Subject: func(frame data.Frame) (page.Subject, bool) {
-			c, ok := data.Find[controller](frame, feed, name)
-			if !ok {
-				return page.Subject{}, false
-			}
-			return subject(env, c), true
-		},
-	})
-}
-
-// lines are everything about one controller.
-func lines(c controller, paper ink.Paper) []doc.Line {
-	signs := &sheet.Signs{}
-	signs.On(paper)
-	lines := []doc.Line{{Key: "state", Copy: c.Name, Line: ink.Line{
-		state(c, signs.Mark, signs.Off), ink.T(ink.Text, "  "), ink.T(ink.Title, c.Name),
-	}}}
-	lines = sheet.Para(lines, paper, 0, ink.Text, c.Spec.Doc)
-	if c.Status.LastError != "" {
-		lines = sheet.Para(sheet.Section(lines, "Last error"), paper, 1, ink.Bad, c.Status.LastError)
+// why is what is wrong; where nothing is, the last error, or why it does not run.
+func why(c controller, _ time.Time) ink.Span {
+	switch {
+	case joined.ControllerSeverity(c) != joined.OK:
+		return sheet.Or(ink.Bad, kinds.ControllerWhy(c))
+	case idle(c):
+		return sheet.Or(ink.Muted, kinds.ControllerWhy(c))
+	default:
+		return sheet.Or(ink.Warning, c.Status.LastError)
 	}
-	lines = sheet.Section(lines, "What it does")
-	lines = kit.Fact(lines, paper, "queue", ink.L(ink.Text, strconv.FormatInt(c.Status.QueueDepth, 10)+" keys wait"))
-	lines = kit.Fact(lines, paper, "retries", ink.L(ink.Text, strconv.FormatInt(c.Status.Retries, 10)))
-	for _, condition := range c.Status.Conditions {
-		if condition.Message != "" {
-			lines = kit.Fact(lines, paper, condition.Type, ink.L(ink.Text, condition.Message))
-		}
-	}
-	return lines
 }
 
 func subject(env page.Env, c controller) page.Subject {

@@ -4,11 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
-	"github.com/kapi-dev/kapi/tui/data"
 	"github.com/kapi-dev/kapi/tui/page"
 	"github.com/kapi-dev/kapi/tui/pages/pagestest"
 )
@@ -26,33 +23,20 @@ func open(t *testing.T, location string) page.Page {
 	return p
 }
 
-// some is a server with controllers, which no version has yet.
-func some(t *testing.T) data.Frame {
-	t.Helper()
-	one := func(name string, enabled, leader bool, queue int64, healthy metav1.ConditionStatus, err string) kinds.Object {
-		c := &v1alpha1.Controller{}
-		c.Name, c.Spec.Enabled, c.Spec.Doc = name, enabled, "Does what "+name+" does."
-		c.Status = v1alpha1.ControllerStatus{Leader: leader, QueueDepth: queue, Retries: queue / 2, LastError: err,
-			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionHealthy, Status: healthy, Message: "its queue is " + string(healthy)}}}
-		return c
-	}
-	return pagestest.Objects(pagestest.Frame(t, pagestest.Kapi), feed,
-		one("off", false, false, 0, "False", ""), one("garbage-collector", true, true, 3, "True", ""),
-		one("namespace", true, true, 1200, "False", "deleting content: the server could not find the requested resource"),
-		one("job", true, false, 0, "True", ""))
-}
-
 func TestPictures(t *testing.T) {
-	pagestest.Golden(t, "some", open(t, "controllers"), some(t))
-	pagestest.Golden(t, "one", open(t, "controllers/namespace"), some(t))
-	pagestest.Golden(t, "none", open(t, "controllers"), pagestest.Frame(t, pagestest.Kapi))
+	kapi := pagestest.Frame(t, pagestest.Kapi)
+	pagestest.Golden(t, "some", open(t, "controllers"), kapi)
+	for _, name := range []string{"namespace", "resourcequota", "csrsigning", "root-ca-cert-publisher", "job"} {
+		pagestest.Golden(t, name, open(t, "controllers/"+name), kapi)
+	}
+	pagestest.Golden(t, "none", open(t, "controllers"), pagestest.Objects(kapi, feed))
 	pagestest.Golden(t, "foreign", open(t, "controllers"), pagestest.Frame(t, pagestest.Foreign))
 }
 
 func TestFits(t *testing.T) {
-	for _, at := range []string{"controllers", "controllers/namespace", "controllers/none"} {
-		pagestest.Fits(t, open(t, at), some(t))
-		pagestest.Reasons(t, open(t, at), some(t))
+	for _, at := range []string{"controllers", "controllers/namespace", "controllers/job", "controllers/none"} {
+		pagestest.Fits(t, open(t, at), pagestest.Frame(t, pagestest.Kapi))
+		pagestest.Reasons(t, open(t, at), pagestest.Frame(t, pagestest.Kapi))
 	}
 	var all []kinds.Object
 	for _, name := range pagestest.Strange {
@@ -60,18 +44,32 @@ func TestFits(t *testing.T) {
 		c.Name, c.Status.LastError, c.Spec.Doc = name, name, name
 		all = append(all, c)
 	}
-	pagestest.Fits(t, open(t, "controllers"), pagestest.Objects(some(t), feed, all...))
+	pagestest.Fits(t, open(t, "controllers"), pagestest.Objects(pagestest.Frame(t, pagestest.Kapi), feed, all...))
 }
 
-func TestStuckFirst(t *testing.T) {
-	p := open(t, "controllers")
-	p.Update(some(t))
-	pagestest.Leads(t, p, page.Enter, "controllers/namespace")
+func TestFailingFirst(t *testing.T) {
+	p, frame := open(t, "controllers"), pagestest.Frame(t, pagestest.Kapi)
+	p.Update(frame)
+	pagestest.Leads(t, p, page.Enter, "controllers/csrsigning")
 	var names []string
-	for _, c := range rows(some(t)) {
+	for _, c := range rows(frame) {
 		names = append(names, c.Name)
 	}
-	if got := strings.Join(names, " "); got != "namespace garbage-collector job off" {
+	want := "csrsigning resourcequota namespace garbagecollector serviceaccount root-ca-cert-publisher deployment job"
+	if got := strings.Join(names, " "); got != want {
 		t.Errorf("the order is %s", got)
+	}
+}
+
+// Who looks at a controller gets to what it asks the server.
+func TestRequests(t *testing.T) {
+	const want = "requests?filter=user%3Asystem%3Aserviceaccount%3Akube-system%3Anamespace-controller"
+	p := open(t, "controllers/namespace")
+	p.Update(pagestest.Frame(t, pagestest.Kapi))
+	if got := p.Act(page.Action{ID: page.Requests, Count: 1}).Open.String(); got != want {
+		t.Errorf("it leads to %s", got)
+	}
+	if got := requestsOf(&v1alpha1.Controller{}); !got.Zero() {
+		t.Errorf("nobody's requests are at %s", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kapi-dev/kapi/tui/pages/hooks/start"
 	"github.com/kapi-dev/kapi/tui/pages/requests/trace"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
@@ -33,13 +34,14 @@ const (
 	partBoot        = "bootsteps"
 	partDefinitions = "customresourcedefinitions"
 	partServices    = "apiservices"
+	partControllers = "controllers"
 )
 
 // needs are the feeds of the page.
 func needs() []data.Key {
-	keys := []data.Key{data.Definitions, data.APIServices}
+	keys := []data.Key{data.Definitions, data.APIServices, data.Terminating}
 	for _, part := range []string{
-		partFilters, partLayers, partHooks, partBoot, partHealth, partDiscovery, partFlows, partEtcd, partStorages, partTraces, partProbes,
+		partFilters, partLayers, partHooks, partBoot, partHealth, partDiscovery, partFlows, partEtcd, partStorages, partTraces, partProbes, partControllers,
 	} {
 		keys = append(keys, data.Of(part))
 	}
@@ -141,6 +143,11 @@ func parts(frame data.Frame, lines *cache) joined.OverviewParts {
 		Flows:     objects[*v1alpha1.FlowState](frame, partFlows),
 		Etcd:      objects[*v1alpha1.EtcdMember](frame, partEtcd),
 		Missing:   missing(frame),
+
+		Controllers: objects[*v1alpha1.Controller](frame, partControllers),
+	}
+	for _, namespace := range data.Objects[*corev1.Namespace](frame, data.Terminating) {
+		p.Namespaces = append(p.Namespaces, joined.JoinNamespace(namespace, about.At))
 	}
 	slices.SortStableFunc(p.Filters, func(a, b *v1alpha1.Filter) int { return cmp.Compare(a.Spec.Order, b.Spec.Order) })
 	slices.SortStableFunc(p.Layers, func(a, b *v1alpha1.ServerLayer) int { return cmp.Compare(a.Spec.Order, b.Spec.Order) })

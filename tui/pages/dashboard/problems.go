@@ -24,6 +24,7 @@ var listed = map[string]struct {
 	"flow":        {"flow", true},
 	"discovery":   {"discovery", true},
 	"etcd":        {"etcd", false},
+	"controllers": {"controllers", true},
 }
 
 // pageOf is the page that explains a problem: what its command would print.
@@ -31,6 +32,9 @@ func pageOf(look string) page.Location {
 	words := strings.Fields(look)
 	if len(words) < 3 {
 		return page.Location{}
+	}
+	if words[1] == "kubectl" {
+		return objectOf(words[2:])
 	}
 	if words[2] == "requests" {
 		filter := "code:>=400"
@@ -50,6 +54,21 @@ func pageOf(look string) page.Location {
 		return page.At(to.page, words[3])
 	}
 	return page.At(to.page, "")
+}
+
+// objectOf is the page of what a command of kubectl would show: "get a,b -n x" or
+// "describe namespace x". Of several resources it is the first.
+func objectOf(words []string) page.Location {
+	switch {
+	case len(words) == 3 && words[0] == "describe":
+		return page.At("object", words[1]+"s/"+words[2], "version", "v1", "view", "describe")
+	case len(words) == 4 && words[0] == "get" && words[2] == "-n":
+		first, _, _ := strings.Cut(words[1], ",")
+		return page.At("object", first, "namespace", words[3])
+	case len(words) > 1 && words[0] == "get":
+		return page.At("object", words[1])
+	}
+	return page.Location{}
 }
 
 // few is how many problems always stay on the screen.

@@ -68,6 +68,14 @@ func FrameOf(t testing.TB, server inspection.Server) data.Frame {
 		services = append(services, service)
 	}
 	view(data.APIServices, services, nil, err)
+	var namespaces []kinds.Object
+	for namespace, each := range server.TerminatingNamespaces(t.Context()) {
+		if err = each; err != nil {
+			break
+		}
+		namespaces = append(namespaces, namespace)
+	}
+	view(data.Terminating, namespaces, nil, err)
 	return frame
 }
 

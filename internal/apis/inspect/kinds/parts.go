@@ -14,7 +14,6 @@ func v1Duration(d time.Duration) metav1.Duration { return metav1.Duration{Durati
 
 func partKinds() []Kind {
 	type member = *v1alpha1.EtcdMember
-	type controller = *v1alpha1.Controller
 	return []Kind{
 		{
 			Resource: "etcdmembers", Singular: "etcdmember", Kind: "EtcdMember", ShortNames: []string{"etcd"},
@@ -46,21 +45,7 @@ func partKinds() []Kind {
 				wide("Endpoint", "string", "How it is reached", func(o member) any { return o.Spec.Endpoint }),
 			},
 		},
-		{
-			Resource: "controllers", Singular: "controller", Kind: "Controller",
-			New:     func() runtime.Object { return &v1alpha1.Controller{} },
-			NewList: func() runtime.Object { return &v1alpha1.ControllerList{} },
-			Columns: []Column{
-				column("Enabled", "boolean", "Whether it runs", func(o controller) any { return o.Spec.Enabled }),
-				column("Leader", "boolean", "Whether this server runs it", func(o controller) any { return o.Status.Leader }),
-				column("Queue", "integer", "Keys that wait", func(o controller) any { return o.Status.QueueDepth }),
-				column("Retries", "integer", "Keys that were put back", func(o controller) any { return o.Status.Retries }),
-				column("Last-Error", "string", "The last error", func(o controller) any { return short(o.Status.LastError, 60) }),
-			},
-			Fields: map[string]func(Object) string{
-				"spec.enabled": field(func(o controller) string { return toString(o.Spec.Enabled) }),
-			},
-		},
+		controllers(),
 	}
 }
 

@@ -1527,7 +1527,7 @@ func schema_internal_apis_inspect_v1alpha1_ConditionTransition(ref common.Refere
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ConditionTransition is one change of one condition of a CustomResourceDefinition or an APIService.",
+				Description: "ConditionTransition is one change of one condition of a CustomResourceDefinition, an APIService or a Namespace. Conditions of a Namespace that come and go in their good state, as they do in each deletion, are left out.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1851,10 +1851,62 @@ func schema_internal_apis_inspect_v1alpha1_ControllerSpec(ref common.ReferenceCa
 				Properties: map[string]spec.Schema{
 					"enabled": {
 						SchemaProps: spec.SchemaProps{
-							Description: "enabled says whether it runs.",
+							Description: "enabled says whether it was selected, and could be.",
 							Default:     false,
 							Type:        []string{"boolean"},
 							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reason is why it is off (\"--controllers=-job\"); empty when it is enabled.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"sets": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "sets are those that it is in: \"api\", \"workloads\" or \"nodes\".",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"identity": {
+						SchemaProps: spec.SchemaProps{
+							Description: "identity is the user that it acts as.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"queues": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "queues are its work queues, as they are named in the metrics workqueue_*.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
 						},
 					},
 					"doc": {
@@ -1875,7 +1927,7 @@ func schema_internal_apis_inspect_v1alpha1_ControllerStatus(ref common.Reference
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ControllerStatus is how a controller does.",
+				Description: "ControllerStatus is how a controller does. Its queue, retries and errors are those in this server.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"leader": {
@@ -1884,6 +1936,19 @@ func schema_internal_apis_inspect_v1alpha1_ControllerStatus(ref common.Reference
 							Default:     false,
 							Type:        []string{"boolean"},
 							Format:      "",
+						},
+					},
+					"holder": {
+						SchemaProps: spec.SchemaProps{
+							Description: "holder is the identity of the server that runs it; empty when none does.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"startedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "startedAt is when it began to run in this server; absent while it does not.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"queueDepth": {
@@ -1896,7 +1961,15 @@ func schema_internal_apis_inspect_v1alpha1_ControllerStatus(ref common.Reference
 					},
 					"retries": {
 						SchemaProps: spec.SchemaProps{
-							Description: "retries is how many keys were put back after an error.",
+							Description: "retries is how many keys were put back: after an error, or to wait.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"errors": {
+						SchemaProps: spec.SchemaProps{
+							Description: "errors is how many errors it has reported.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -1904,9 +1977,15 @@ func schema_internal_apis_inspect_v1alpha1_ControllerStatus(ref common.Reference
 					},
 					"lastError": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lastError is the last of those errors.",
+							Description: "lastError is the last of them.",
 							Type:        []string{"string"},
 							Format:      "",
+						},
+					},
+					"lastErrorAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lastErrorAt is when it was reported.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"conditions": {
@@ -1919,7 +1998,7 @@ func schema_internal_apis_inspect_v1alpha1_ControllerStatus(ref common.Reference
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "conditions: Healthy is false when its queue does not shrink.",
+							Description: "conditions: Running says whether it runs in this server; its reason is Running, Starting, NotSelected, NotLeader, Disabled or Failed. Healthy is false when keys wait and their number has not sunk for more than a minute (QueueNotShrinking), or when it could not be started (FailedToStart); it is true of what is off, too.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1931,11 +2010,11 @@ func schema_internal_apis_inspect_v1alpha1_ControllerStatus(ref common.Reference
 						},
 					},
 				},
-				Required: []string{"leader", "queueDepth", "retries"},
+				Required: []string{"leader", "queueDepth", "retries", "errors"},
 			},
 		},
 		Dependencies: []string{
-			v1.Condition{}.OpenAPIModelName()},
+			v1.Condition{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
 	}
 }
 

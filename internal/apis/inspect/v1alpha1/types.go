@@ -30,4 +30,6 @@ const (
 	ConditionHealthy = "Healthy"
 	// ConditionDone is true when something that runs once has succeeded.
 	ConditionDone = "Done"
+	// ConditionRunning is true while something runs in this server.
+	ConditionRunning = "Running"
 )

@@ -101,27 +101,73 @@ type Controller struct {
 
 // ControllerSpec is how a controller is configured.
 type ControllerSpec struct {
-	// enabled says whether it runs.
+	// enabled says whether it was selected, and could be.
 	Enabled bool `json:"enabled"`
+	// reason is why it is off ("--controllers=-job"); empty when it is enabled.
+	Reason string `json:"reason,omitempty"`
+	// sets are those that it is in: "api", "workloads" or "nodes".
+	// +listType=set
+	Sets []string `json:"sets,omitempty"`
+	// identity is the user that it acts as.
+	Identity string `json:"identity,omitempty"`
+	// queues are its work queues, as they are named in the metrics workqueue_*.
+	// +listType=set
+	Queues []string `json:"queues,omitempty"`
 	// doc says what it does.
 	Doc string `json:"doc,omitempty"`
 }
 
-// ControllerStatus is how a controller does.
+// ControllerStatus is how a controller does. Its queue, retries and errors are those
+// in this server.
 type ControllerStatus struct {
 	// leader says whether this server is the one that runs it.
 	Leader bool `json:"leader"`
+	// holder is the identity of the server that runs it; empty when none does.
+	Holder string `json:"holder,omitempty"`
+	// startedAt is when it began to run in this server; absent while it does not.
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 	// queueDepth is how many keys wait.
 	QueueDepth int64 `json:"queueDepth"`
-	// retries is how many keys were put back after an error.
+	// retries is how many keys were put back: after an error, or to wait.
 	Retries int64 `json:"retries"`
-	// lastError is the last of those errors.
+	// errors is how many errors it has reported.
+	Errors int64 `json:"errors"`
+	// lastError is the last of them.
 	LastError string `json:"lastError,omitempty"`
-	// conditions: Healthy is false when its queue does not shrink.
+	// lastErrorAt is when it was reported.
+	LastErrorAt *metav1.Time `json:"lastErrorAt,omitempty"`
+	// conditions: Running says whether it runs in this server; its reason is Running,
+	// Starting, NotSelected, NotLeader, Disabled or Failed. Healthy is false when keys
+	// wait and their number has not sunk for more than a minute (QueueNotShrinking),
+	// or when it could not be started (FailedToStart); it is true of what is off, too.
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
+
+// Reasons of the condition Running of a controller; its message says more.
+const (
+	// ControllerRunning: it runs in this server. The condition is true.
+	ControllerRunning = "Running"
+	// ControllerStarting: it is about to run.
+	ControllerStarting = "Starting"
+	// ControllerNotSelected: the configuration leaves it out.
+	ControllerNotSelected = "NotSelected"
+	// ControllerDisabled: it was selected, but something that it needs is off.
+	ControllerDisabled = "Disabled"
+	// ControllerNotLeader: another server runs it, or none does yet.
+	ControllerNotLeader = "NotLeader"
+	// ControllerFailed: it could not be started, or has ended by itself.
+	ControllerFailed = "Failed"
+)
+
+// Reasons of the condition Healthy of a controller, where it is false.
+const (
+	// ControllerQueueNotShrinking: keys wait, and do not get fewer.
+	ControllerQueueNotShrinking = "QueueNotShrinking"
+	// ControllerFailedToStart: it does not run, and should.
+	ControllerFailedToStart = "FailedToStart"
+)
 
 // ControllerList is a list of controllers.
 //

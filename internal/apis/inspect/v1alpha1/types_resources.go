@@ -148,8 +148,9 @@ type ObservedObject struct {
 	UID string `json:"uid,omitempty"`
 }
 
-// ConditionTransition is one change of one condition of a CustomResourceDefinition
-// or an APIService.
+// ConditionTransition is one change of one condition of a CustomResourceDefinition,
+// an APIService or a Namespace. Conditions of a Namespace that come and go in their
+// good state, as they do in each deletion, are left out.
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type ConditionTransition struct {

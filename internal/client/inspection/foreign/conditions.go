@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -30,6 +31,10 @@ func (s *Server) transitions(ctx context.Context, _ inspection.Query) (*finding,
 		f.gap("of CustomResourceDefinitions: "+whyNot(ofDefinitions, "list", definitionsResource), "Object")
 	case ofServices != nil:
 		f.gap("of APIServices: "+whyNot(ofServices, "list", servicesResource), "Object")
+	}
+	// A server without namespaces has nothing to tell of them.
+	if err := s.namespaceTransitions(ctx, f); err != nil && !notFound(err) {
+		f.gap("of Namespaces: "+whyNot(err, "list", namespacesResource), "Object")
 	}
 	slices.SortStableFunc(f.objects, func(a, b kinds.Object) int {
 		return cmp.Or(timeOf(a).Compare(timeOf(b).Time), strings.Compare(a.GetName(), b.GetName()))
@@ -74,6 +79,24 @@ func (s *Server) serviceTransitions(ctx context.Context, f *finding) error {
 		}
 		for i := range service.Status.Conditions {
 			f.add(transition("APIService", &service.ObjectMeta, serviceCondition(&service.Status.Conditions[i])))
+		}
+	}
+	return nil
+}
+
+// namespaceTransitions finds what keeps namespaces that are being deleted.
+func (s *Server) namespaceTransitions(ctx context.Context, f *finding) error {
+	for namespace, err := range s.TerminatingNamespaces(ctx) {
+		if err != nil {
+			return err
+		}
+		for i := range namespace.Status.Conditions {
+			if c := &namespace.Status.Conditions[i]; c.Status != corev1.ConditionFalse {
+				f.add(transition("Namespace", &namespace.ObjectMeta, metav1.Condition{
+					Type: string(c.Type), Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message,
+					LastTransitionTime: c.LastTransitionTime,
+				}))
+			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -12,6 +13,7 @@ import (
 const (
 	definitionsResource = "customresourcedefinitions.apiextensions.k8s.io"
 	servicesResource    = "apiservices.apiregistration.k8s.io"
+	namespacesResource  = "namespaces"
 )
 
 // Definitions implements inspection.Server.
@@ -22,6 +24,11 @@ func (s *Server) Definitions(ctx context.Context) iter.Seq2[*apiextensionsv1.Cus
 // APIServices implements inspection.Server.
 func (s *Server) APIServices(ctx context.Context) iter.Seq2[*apiregistrationv1.APIService, error] {
 	return permitted(s.objects.APIServices(ctx, nil), servicesResource)
+}
+
+// TerminatingNamespaces implements inspection.Server.
+func (s *Server) TerminatingNamespaces(ctx context.Context) iter.Seq2[*corev1.Namespace, error] {
+	return permitted(s.objects.TerminatingNamespaces(ctx, nil), namespacesResource)
 }
 
 // Definition returns one definition, or NotFound.

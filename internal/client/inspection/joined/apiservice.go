@@ -2,9 +2,11 @@ package joined
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -63,6 +65,9 @@ type APIService struct {
 	LastChange time.Time `json:"lastChange,omitzero"`
 	// Discovery is how far discovery knows its group version; nil if not known.
 	Discovery *v1alpha1.DiscoveryStateStatus `json:"discovery,omitempty"`
+	// Namespaces are those whose deletion waits for it: what of its resources is in them
+	// can't be found.
+	Namespaces []string `json:"namespaces,omitempty"`
 	// Resources are those of its group version.
 	Resources []Resource `json:"resources,omitempty"`
 	// Missing is what could not be had.
@@ -107,6 +112,8 @@ type APIServiceParts struct {
 	Transitions   []*v1alpha1.ConditionTransition
 	Registrations []*v1alpha1.APIResourceRegistration
 	Discovery     []*v1alpha1.DiscoveryState
+	// Namespaces are those that are being deleted.
+	Namespaces []*corev1.Namespace
 	// Missing is what could not be had.
 	Missing []Missing
 }
@@ -140,6 +147,11 @@ func JoinAPIService(parts APIServiceParts) APIService {
 	for _, d := range parts.Discovery {
 		if d.Spec.Group == a.Group && d.Spec.Version == a.Version {
 			a.Discovery = &d.Status
+		}
+	}
+	for _, n := range parts.Namespaces {
+		if line := JoinNamespace(n, time.Time{}); slices.Contains(line.GroupVersions, a.Group+"/"+a.Version) {
+			a.Namespaces = append(a.Namespaces, n.Name)
 		}
 	}
 	return a

@@ -18,7 +18,7 @@ func LoadAPIService(ctx context.Context, server inspection.Server, name string) 
 	var (
 		parts APIServiceParts
 		err   error
-		lost  [4][]Missing
+		lost  [5][]Missing
 		work  sync.WaitGroup
 	)
 	work.Go(func() { parts.APIService, err = getAPIService(ctx, server, name) })
@@ -34,6 +34,15 @@ func LoadAPIService(ctx context.Context, server inspection.Server, name string) 
 	work.Go(func() {
 		parts.Discovery, lost[3] = list[*v1alpha1.DiscoveryState](ctx, server, partDiscovery, where("spec.group", group))
 	})
+	work.Go(func() {
+		for namespace, err := range server.TerminatingNamespaces(ctx) {
+			if err != nil {
+				lost[4] = []Missing{{partNamespaces, reason(err, partNamespaces)}}
+				return
+			}
+			parts.Namespaces = append(parts.Namespaces, namespace)
+		}
+	})
 	work.Wait()
 	if err != nil {
 		return APIService{}, err
@@ -47,12 +56,12 @@ func LoadAPIService(ctx context.Context, server inspection.Server, name string) 
 }
 
 // idle says that nothing would be shown of a part even if it were not missing: times
-// that only definitions have, probes of what nobody probes, failures of what works.
+// that only definitions have, probes of what nobody probes, failures of what works and who waits for it.
 func (a *APIService) idle(m Missing) bool {
 	switch m.Part {
 	case partTransitions + ".To-Established", partTransitions + ".To-Served":
 		return true
-	case partProbes + ".Failing-Step", partProbes + ".Error":
+	case partProbes + ".Failing-Step", partProbes + ".Error", partNamespaces:
 		return a.Service == "" || a.State.Severity == OK
 	case partProbes + ".Last-Probe", partProbes + ".503s":
 		return a.Service == ""

@@ -32,6 +32,14 @@ func (c Condition) Severity() Severity {
 		severity = Warning
 	case string(apiextensionsv1.StorageMigrating):
 		return OK
+	case v1alpha1.ConditionRunning:
+		return runningSeverity(c)
+	}
+	switch {
+	case remains(c.Type):
+		good, severity = "False", Warning
+	case slices.Contains(blocking(), c.Type):
+		good = "False"
 	}
 	if c.Status == good {
 		return OK
@@ -40,6 +48,29 @@ func (c Condition) Severity() Severity {
 		return Warning
 	}
 	return severity
+}
+
+// runningSeverity is that of the condition Running of a controller, which is false in
+// most that are well.
+func runningSeverity(c Condition) Severity {
+	switch c.Reason {
+	case v1alpha1.ControllerFailed:
+		return Bad
+	case v1alpha1.ControllerStarting:
+		return Warning
+	default:
+		return OK
+	}
+}
+
+// ControllerConditions are those of a controller, as they are shown.
+func ControllerConditions(c *v1alpha1.Controller) []Condition {
+	conditions := make([]Condition, 0, len(c.Status.Conditions))
+	for i := range c.Status.Conditions {
+		each := &c.Status.Conditions[i]
+		conditions = append(conditions, Condition{each.Type, string(each.Status), each.Reason, each.Message, each.LastTransitionTime.Time})
+	}
+	return conditions
 }
 
 // Find returns the condition of a type; one without a status if there is none.

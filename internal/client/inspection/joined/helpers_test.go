@@ -112,6 +112,6 @@ func healthy(t *testing.T) *joinedtest.Server {
 		}
 	}
 	s.Objects[partDiscovery] = current
-	s.Objects[partTraces] = nil
+	s.Objects[partTraces], s.Objects[partControllers], s.Namespaces = nil, nil, nil
 	return s
 }

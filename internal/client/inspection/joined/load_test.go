@@ -49,7 +49,7 @@ func TestLoadOfNothing(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	o := overview(t, s)
-	if o.Definitions != (Count{1, 3}) || o.APIServices != (Count{26, 31}) || len(o.Missing) != 8 {
+	if o.Definitions != (Count{1, 3}) || o.APIServices != (Count{26, 31}) || len(o.Missing) != 9 {
 		t.Errorf("%+v %+v, missing %+v", o.Definitions, o.APIServices, o.Missing)
 	}
 }
@@ -57,19 +57,22 @@ func TestLoadOfNothing(t *testing.T) {
 func TestLoadForbidden(t *testing.T) {
 	s := healthy(t)
 	everything(s, forbidden)
-	s.Errors[partDefinitions], s.Errors[partAPIServices] = forbidden(partDefinitions), forbidden(partAPIServices)
+	for _, part := range []string{partDefinitions, partAPIServices, partNamespaces} {
+		s.Errors[part] = forbidden(part)
+	}
 	o := overview(t, s)
 	for part, want := range map[string]string{
 		partHealth:      "forbidden: the ClusterRole kapi:inspect gives it",
 		partTraces:      "forbidden: the ClusterRole kapi:inspect-requests gives it",
 		partDefinitions: "forbidden: it takes a role that lists customresourcedefinitions",
 		partAPIServices: "forbidden: it takes a role that lists apiservices",
+		partNamespaces:  "forbidden: it takes a role that lists namespaces",
 	} {
 		if got := Why(o.Missing, part); got != want {
 			t.Errorf("%s: %q, want %q", part, got, want)
 		}
 	}
-	if len(o.Missing) != 10 || o.Missing[0].Part != partLayers || !o.Healthy() {
+	if len(o.Missing) != 12 || o.Missing[0].Part != partLayers || !o.Healthy() {
 		t.Errorf("missing %+v", o.Missing)
 	}
 	if _, err := LoadDefinition(t.Context(), s, "widgets.lab.example", s.Facts.At); !apierrors.IsForbidden(err) {

@@ -102,7 +102,7 @@ func reason(err error, resource string) string {
 // allows names what would allow to list a resource.
 func allows(resource string) string {
 	switch resource {
-	case partDefinitions, partAPIServices:
+	case partDefinitions, partAPIServices, partNamespaces:
 		return "it takes a role that lists " + resource
 	case partTraces:
 		return "the ClusterRole " + v1alpha1.RoleRequests + " gives it"
@@ -127,6 +127,8 @@ const (
 	partTraces        = "requesttraces"
 	partFlows         = "flowstates"
 	partEtcd          = "etcdmembers"
+	partControllers   = "controllers"
+	partNamespaces    = "namespaces"
 )
 
 // sortMissing orders by the place of the resource; other parts come last.

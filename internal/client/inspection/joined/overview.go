@@ -34,6 +34,10 @@ type Overview struct {
 	Hooks Hooks `json:"hooks"`
 	// Etcd are the members of the store.
 	Etcd []EtcdLine `json:"etcd,omitempty"`
+	// Namespaces are those that are being deleted and are still there.
+	Namespaces []NamespaceLine `json:"namespaces,omitempty"`
+	// Controllers counts the controllers of the server.
+	Controllers Controllers `json:"controllers"`
 	// Problems are what is wrong now, the worst first.
 	Problems []Problem `json:"problems"`
 	// Missing is what could not be had. Its counts are zero.
@@ -93,6 +97,15 @@ type Hooks struct {
 
 // All is how many there are.
 func (h Hooks) All() int { return h.Pending + h.Running + h.Done + h.Failed }
+
+// Controllers counts the controllers in the server by what they do.
+type Controllers struct {
+	Running int `json:"running"`
+	Standby int `json:"standby"`
+	// Failing are the names of those that have failed, or whose queue does not get shorter.
+	Failing []string `json:"failing,omitempty"`
+	Off     int      `json:"off"`
+}
 
 // FilterLine is a filter of the handler chain.
 type FilterLine struct {
@@ -154,8 +167,11 @@ type OverviewParts struct {
 	Discovery   []*v1alpha1.DiscoveryState
 	Flows       []*v1alpha1.FlowState
 	Etcd        []*v1alpha1.EtcdMember
+	Controllers []*v1alpha1.Controller
 	Definitions []DefinitionLine // only those that are not OK are looked at
 	APIServices []APIServiceLine // likewise
+	// Namespaces are those that are being deleted.
+	Namespaces []NamespaceLine
 	// DefinitionCount and APIServiceCount count all of them.
 	DefinitionCount, APIServiceCount Count
 	// Traces are recent requests that have failed, were slow, or were refused with 429.
@@ -169,6 +185,7 @@ func JoinOverview(parts OverviewParts) Overview {
 	o := Overview{
 		About: parts.About, Definitions: parts.DefinitionCount, APIServices: parts.APIServiceCount,
 		Health: joinHealth(parts.Health), Hooks: joinHooks(parts.Hooks), Missing: parts.Missing,
+		Namespaces: parts.Namespaces, Controllers: joinControllers(parts.Controllers),
 	}
 	if !o.About.StartedAt.IsZero() {
 		o.Uptime.Duration = max(0, o.About.At.Sub(o.About.StartedAt))

@@ -25,6 +25,7 @@ func LoadOverview(ctx context.Context, server inspection.Server) (Overview, erro
 	load(ctx, &l, partDiscovery, inspection.Query{}, &parts.Discovery)
 	load(ctx, &l, partFlows, inspection.Query{}, &parts.Flows)
 	load(ctx, &l, partEtcd, inspection.Query{}, &parts.Etcd)
+	load(ctx, &l, partControllers, inspection.Query{}, &parts.Controllers)
 	var traces [3][]*v1alpha1.RequestTrace
 	for i, query := range []inspection.Query{
 		where("status.failed", "true"), where("status.slow", "true"), where("status.code", "429"),
@@ -33,6 +34,7 @@ func LoadOverview(ctx context.Context, server inspection.Server) (Overview, erro
 	}
 	l.work.Go(func() { l.definitions(ctx, &parts) })
 	l.work.Go(func() { l.apiServices(ctx, &parts) })
+	l.work.Go(func() { l.namespaces(ctx, &parts) })
 	l.work.Wait()
 	if err := ctx.Err(); err != nil {
 		return Overview{}, err
@@ -103,6 +105,17 @@ func (l *loading) apiServices(ctx context.Context, parts *OverviewParts) {
 		if line.State.Severity != OK {
 			parts.APIServices = append(parts.APIServices, line)
 		}
+	}
+}
+
+// namespaces keeps those that are being deleted.
+func (l *loading) namespaces(ctx context.Context, parts *OverviewParts) {
+	for object, err := range l.server.TerminatingNamespaces(ctx) {
+		if err != nil {
+			l.lost(Missing{partNamespaces, reason(err, partNamespaces)})
+			return
+		}
+		parts.Namespaces = append(parts.Namespaces, JoinNamespace(object, parts.About.At))
 	}
 }
 

@@ -43,10 +43,16 @@ func TestOverviewOfLab(t *testing.T) {
 	if o.Healthy() || o.Definitions != (Count{1, 3}) || o.APIServices != (Count{26, 31}) {
 		t.Errorf("%v %+v %+v", o.Healthy(), o.Definitions, o.APIServices)
 	}
+	if c := o.Controllers; c.Running != 3 || c.Standby != 1 || c.Off != 2 || strings.Join(c.Failing, " ") != "resourcequota csrsigning" {
+		t.Errorf("controllers %+v", c)
+	}
 	want := []string{
 		"bad 5 APIServices do not work: kapi inspect apiservices",
 		"bad CRD gadgets.lab.example has names that others have: kapi inspect crds gadgets.lab.example",
 		"bad CRD stucks.lab.example is stuck in its deletion: kapi inspect crds stucks.lab.example",
+		"bad namespace shop has been Terminating for 2m7s: kapi inspect apiservices v1.refused.lab.example",
+		"bad controller resourcequota has 212 keys waiting that do not get fewer: kapi inspect controllers resourcequota",
+		"bad controller csrsigning has failed: kapi inspect controllers csrsigning",
 		"warning 1 request failed in the last 5 minutes in layer aggregator: kapi inspect requests --status '>=500'",
 	}
 	if got := summary(o.Problems); got != strings.Join(want, "\n") {

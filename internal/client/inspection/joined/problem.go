@@ -29,7 +29,7 @@ const alike = 2
 func problemsOf(parts OverviewParts) []Problem {
 	rules := []func(OverviewParts) []Problem{
 		etcdProblems, hookProblems, healthProblems, serviceProblems, definitionProblems,
-		flowProblems, failedProblems, slowProblems, discoveryProblems, filterProblems,
+		namespaceProblems, controllerProblems, flowProblems, failedProblems, slowProblems, discoveryProblems, filterProblems,
 	}
 	all := []Problem{}
 	for _, rule := range rules {

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -110,7 +111,7 @@ func (s *Server) List(ctx context.Context, kind kinds.Kind, query inspection.Que
 	if accessor, ok := list.(metav1.ListInterface); ok {
 		listing.ResourceVersion = accessor.GetResourceVersion()
 	}
-	listing.Gaps = gaps(kind, listing.Objects)
+	listing.Gaps = gaps(listing.Objects)
 	if err == nil && query.Name != "" && len(listing.Objects) == 0 {
 		err = apierrors.NewNotFound(inspection.GroupResource(kind), query.Name)
 	}
@@ -156,6 +157,11 @@ func (s *Server) Definitions(ctx context.Context) iter.Seq2[*apiextensionsv1.Cus
 // APIServices implements inspection.Server.
 func (s *Server) APIServices(ctx context.Context) iter.Seq2[*apiregistrationv1.APIService, error] {
 	return s.objects.APIServices(ctx, nil)
+}
+
+// TerminatingNamespaces implements inspection.Server.
+func (s *Server) TerminatingNamespaces(ctx context.Context) iter.Seq2[*corev1.Namespace, error] {
+	return s.objects.TerminatingNamespaces(ctx, nil)
 }
 
 // Definition returns one definition, or NotFound.
@@ -211,10 +217,7 @@ func of(object kinds.Object, serverID string) bool {
 }
 
 // gaps are what kapi itself leaves open, and why.
-func gaps(kind kinds.Kind, objects []kinds.Object) []inspection.Gap {
-	if kind.Resource == "controllers" && len(objects) == 0 {
-		return []inspection.Gap{{Reason: "this version of kapi runs none but those of its layers, which are hooks"}}
-	}
+func gaps(objects []kinds.Object) []inspection.Gap {
 	for _, object := range objects {
 		if state, ok := object.(*v1alpha1.DiscoveryState); ok && state.Status.OpenAPIV2.Error != "" {
 			return []inspection.Gap{{Column: "V2", Reason: state.Status.OpenAPIV2.Error}}

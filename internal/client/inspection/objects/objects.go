@@ -1,5 +1,6 @@
 // Package objects reads the objects that kapi and any other API server have in
-// common: CustomResourceDefinitions and APIServices, in chunks, so that a list of
+// common: CustomResourceDefinitions, APIServices and the namespaces that are being
+// deleted, in chunks, so that a list of
 // any length needs the memory of one chunk. It may import inspection and client-go.
 package objects
 
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +37,7 @@ type Reader struct {
 // New returns a Reader; it makes no request.
 func New(config *rest.Config) (*Reader, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme} {
 		utilruntime.Must(add(scheme))
 	}
 	metav1.AddToGroupVersion(scheme, metav1.SchemeGroupVersion)
@@ -50,8 +52,9 @@ func New(config *rest.Config) (*Reader, error) {
 	return &Reader{client: client, query: runtime.NewParameterCodec(scheme)}, nil
 }
 
-// Paths of the two resources.
+// Paths of the resources.
 const (
+	NamespacesPath  = "/api/v1/namespaces"
 	DefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 	APIServicesPath = "/apis/apiregistration.k8s.io/v1/apiservices"
 )
@@ -59,7 +62,7 @@ const (
 // Definitions returns all definitions. version may be nil; else it is set to where
 // a watch goes on, before the first is returned.
 func (r *Reader) Definitions(ctx context.Context, version *string) iter.Seq2[*apiextensionsv1.CustomResourceDefinition, error] {
-	return pages(ctx, r, DefinitionsPath, version, func() (*apiextensionsv1.CustomResourceDefinitionList, func() []apiextensionsv1.CustomResourceDefinition) {
+	return pages(ctx, r, DefinitionsPath, "", version, func() (*apiextensionsv1.CustomResourceDefinitionList, func() []apiextensionsv1.CustomResourceDefinition) {
 		list := &apiextensionsv1.CustomResourceDefinitionList{}
 		return list, func() []apiextensionsv1.CustomResourceDefinition { return list.Items }
 	}, definitionKind)
@@ -67,10 +70,28 @@ func (r *Reader) Definitions(ctx context.Context, version *string) iter.Seq2[*ap
 
 // APIServices returns all APIServices; version is as for Definitions.
 func (r *Reader) APIServices(ctx context.Context, version *string) iter.Seq2[*apiregistrationv1.APIService, error] {
-	return pages(ctx, r, APIServicesPath, version, func() (*apiregistrationv1.APIServiceList, func() []apiregistrationv1.APIService) {
+	return pages(ctx, r, APIServicesPath, "", version, func() (*apiregistrationv1.APIServiceList, func() []apiregistrationv1.APIService) {
 		list := &apiregistrationv1.APIServiceList{}
 		return list, func() []apiregistrationv1.APIService { return list.Items }
 	}, serviceKind)
+}
+
+// terminating selects the namespaces that are being deleted.
+const terminating = "status.phase=" + string(corev1.NamespaceTerminating)
+
+// TerminatingNamespaces returns the namespaces that are being deleted; version is as
+// for Definitions.
+func (r *Reader) TerminatingNamespaces(ctx context.Context, version *string) iter.Seq2[*corev1.Namespace, error] {
+	return pages(ctx, r, NamespacesPath, terminating, version, func() (*corev1.NamespaceList, func() []corev1.Namespace) {
+		list := &corev1.NamespaceList{}
+		return list, func() []corev1.Namespace { return list.Items }
+	}, namespaceKind)
+}
+
+// WatchTerminatingNamespaces reports which namespaces begin to be deleted, change,
+// and go.
+func (r *Reader) WatchTerminatingNamespaces(ctx context.Context, resourceVersion string) (watch.Interface, error) {
+	return r.watch(ctx, NamespacesPath, terminating, resourceVersion)
 }
 
 // Definition returns the definition of a name, or NotFound.
@@ -99,13 +120,22 @@ func serviceKind(one *apiregistrationv1.APIService) {
 	one.SetGroupVersionKind(apiregistrationv1.SchemeGroupVersion.WithKind("APIService"))
 }
 
+func namespaceKind(one *corev1.Namespace) {
+	one.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+}
+
 // Watch reports changes of what is at a path, from a resource version on; empty
 // means that what is there comes first. A name narrows it to one object.
 func (r *Reader) Watch(ctx context.Context, path, name, resourceVersion string) (watch.Interface, error) {
-	options := metav1.ListOptions{Watch: true, ResourceVersion: resourceVersion, AllowWatchBookmarks: true}
+	selector := ""
 	if name != "" {
-		options.FieldSelector = "metadata.name=" + name
+		selector = "metadata.name=" + name
 	}
+	return r.watch(ctx, path, selector, resourceVersion)
+}
+
+func (r *Reader) watch(ctx context.Context, path, selector, resourceVersion string) (watch.Interface, error) {
+	options := metav1.ListOptions{Watch: true, ResourceVersion: resourceVersion, AllowWatchBookmarks: true, FieldSelector: selector}
 	changes, err := r.client.Get().AbsPath(path).VersionedParams(&options, metav1.ParameterCodec).Watch(ctx)
 	if err != nil {
 		return nil, err
@@ -116,6 +146,8 @@ func (r *Reader) Watch(ctx context.Context, path, name, resourceVersion string) 
 			definitionKind(object)
 		case *apiregistrationv1.APIService:
 			serviceKind(object)
+		case *corev1.Namespace:
+			namespaceKind(object)
 		}
 		return event, true
 	}), nil
@@ -127,12 +159,12 @@ type list interface {
 	metav1.ListInterface
 }
 
-// pages yields the items of all pages. Where it takes so long that the server no
+// pages yields the items of all pages; selector is one of fields, or empty. Where it takes so long that the server no
 // longer has the state that it began with, it goes on with what is there now, as the
 // server offers. empty makes a list, and tells what its items are.
-func pages[L list, T any](ctx context.Context, r *Reader, path string, version *string, empty func() (L, func() []T), typed func(*T)) iter.Seq2[*T, error] {
+func pages[L list, T any](ctx context.Context, r *Reader, path, selector string, version *string, empty func() (L, func() []T), typed func(*T)) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		options := metav1.ListOptions{Limit: chunk}
+		options := metav1.ListOptions{Limit: chunk, FieldSelector: selector}
 		for {
 			page, items := empty()
 			err := r.client.Get().AbsPath(path).VersionedParams(&options, metav1.ParameterCodec).Do(ctx).Into(page)

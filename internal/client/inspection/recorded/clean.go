@@ -3,13 +3,14 @@ package recorded
 import (
 	"io"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 // Other files than snapshots have to be as free of credentials as those are.
 
-// Stripped is a definition or an APIService as a snapshot has it: without what may
+// Stripped is a definition, an APIService or a namespace as a snapshot has it: without what may
 // hold anything. Any other object comes back as it is. The one given stays as it is.
 func Stripped(object any) any {
 	switch object := object.(type) {
@@ -17,6 +18,8 @@ func Stripped(object any) any {
 		return strippedDefinition(object)
 	case *apiregistrationv1.APIService:
 		return strippedService(object)
+	case *corev1.Namespace:
+		return strippedNamespace(object)
 	}
 	return object
 }

@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
@@ -33,6 +34,8 @@ const Kind = "Snapshot"
 const (
 	definitionsResource = "customresourcedefinitions"
 	servicesResource    = "apiservices"
+	// namespacesResource are those that are being deleted.
+	namespacesResource = "namespaces"
 )
 
 // snapshotFile is the name of the snapshot in a bundle.
@@ -84,7 +87,8 @@ func listTypes() []listType {
 	}
 	return append(all,
 		listType{definitionsResource, apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinitionList"},
-		listType{servicesResource, apiregistrationv1.SchemeGroupVersion.String(), "APIServiceList"})
+		listType{servicesResource, apiregistrationv1.SchemeGroupVersion.String(), "APIServiceList"},
+		listType{namespacesResource, corev1.SchemeGroupVersion.String(), "NamespaceList"})
 }
 
 // timeFormat keeps microseconds, as the times of objects do.

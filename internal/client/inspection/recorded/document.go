@@ -29,6 +29,7 @@ type document struct {
 	listings         map[string]inspection.Listing
 	definitions      []item
 	services         []item
+	namespaces       []item
 	seen             map[string]bool
 }
 
@@ -124,6 +125,8 @@ func (d *document) add(l list) error {
 			return keep(&d.definitions, l.items)
 		case servicesResource:
 			return keep(&d.services, l.items)
+		case namespacesResource:
+			return keep(&d.namespaces, l.items)
 		}
 		kind, _ := kinds.ByName(known.resource)
 		return d.decode(kind, l)

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/watch"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
@@ -23,6 +24,7 @@ type Server struct {
 	listings    map[string]inspection.Listing
 	definitions []item
 	services    []item
+	namespaces  []item
 	failed      map[string]Failure
 	seen        map[string]bool
 }
@@ -36,7 +38,7 @@ func (d *document) server(name string) *Server {
 			d.listings[resource] = listing
 		}
 	}
-	return &Server{about, d.listings, d.definitions, d.services, d.failed, d.seen}
+	return &Server{about, d.listings, d.definitions, d.services, d.namespaces, d.failed, d.seen}
 }
 
 // About implements inspection.Server. At is when the recording was made.
@@ -87,6 +89,11 @@ func (s *Server) Definitions(ctx context.Context) iter.Seq2[*apiextensionsv1.Cus
 // APIServices implements inspection.Server, in the same way.
 func (s *Server) APIServices(ctx context.Context) iter.Seq2[*apiregistrationv1.APIService, error] {
 	return replay[apiregistrationv1.APIService](ctx, s, servicesResource, s.services)
+}
+
+// TerminatingNamespaces implements inspection.Server, in the same way.
+func (s *Server) TerminatingNamespaces(ctx context.Context) iter.Seq2[*corev1.Namespace, error] {
+	return replay[corev1.Namespace](ctx, s, namespacesResource, s.namespaces)
 }
 
 func replay[T any](ctx context.Context, s *Server, resource string, items []item) iter.Seq2[*T, error] {

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
@@ -29,6 +30,14 @@ func strippedService(service *apiregistrationv1.APIService) *apiregistrationv1.A
 	stripped.TypeMeta = typeMeta(apiregistrationv1.SchemeGroupVersion, "APIService")
 	strippedMeta(&stripped.ObjectMeta)
 	stripped.Spec.CABundle = certificates(service.Spec.CABundle)
+	return &stripped
+}
+
+// strippedNamespace is the same for a namespace.
+func strippedNamespace(namespace *corev1.Namespace) *corev1.Namespace {
+	stripped := *namespace
+	stripped.TypeMeta = typeMeta(corev1.SchemeGroupVersion, "Namespace")
+	strippedMeta(&stripped.ObjectMeta)
 	return &stripped
 }
 

@@ -107,6 +107,7 @@ func (t *taking) lists(ctx context.Context) {
 	}
 	write(t, types[len(all)], "", stripped(t.server.Definitions(ctx), strippedDefinition))
 	write(t, types[len(all)+1], "", stripped(t.server.APIServices(ctx), strippedService))
+	write(t, types[len(all)+2], "", stripped(t.server.TerminatingNamespaces(ctx), strippedNamespace))
 }
 
 // write writes one list. An error in the middle ends it: what came before stays.

@@ -190,7 +190,7 @@ func TestTakeStreams(t *testing.T) {
 	if held := written.bytes - soFar; held > 200<<10 {
 		t.Errorf("%d bytes were held back", held)
 	}
-	if got := summary.Counts[len(summary.Counts)-2]; got != (Count{"customresourcedefinitions", count}) {
+	if got := summary.Counts[len(summary.Counts)-3]; got != (Count{"customresourcedefinitions", count}) {
 		t.Errorf("got %+v", got)
 	}
 	if written.writes > summaryWrites(summary.Bytes) {

@@ -14,6 +14,7 @@ import (
 	"iter"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
@@ -35,6 +36,8 @@ type Server struct {
 	// CRDs and Services are its definitions and APIServices.
 	CRDs     []*apiextensionsv1.CustomResourceDefinition
 	Services []*apiregistrationv1.APIService
+	// Namespaces are those that are being deleted.
+	Namespaces []*corev1.Namespace
 	// Objects are those of the kinds, by resource.
 	Objects map[string][]kinds.Object
 	// Gaps and Errors are what a list of a resource returns as well, or in its place.
@@ -51,13 +54,14 @@ func Lab(t testing.TB) *Server {
 		About       inspection.About                            `json:"about"`
 		Definitions []*apiextensionsv1.CustomResourceDefinition `json:"definitions"`
 		APIServices []*apiregistrationv1.APIService             `json:"apiServices"`
+		Namespaces  []*corev1.Namespace                         `json:"namespaces"`
 		Kinds       map[string][]json.RawMessage                `json:"kinds"`
 	}
 	if err := json.Unmarshal(lab, &file); err != nil {
 		t.Fatalf("reading the recording: %v", err)
 	}
 	s := &Server{
-		Facts: file.About, CRDs: file.Definitions, Services: file.APIServices,
+		Facts: file.About, CRDs: file.Definitions, Services: file.APIServices, Namespaces: file.Namespaces,
 		Objects: map[string][]kinds.Object{}, Gaps: map[string][]inspection.Gap{}, Errors: map[string]error{},
 	}
 	for resource, objects := range file.Kinds {
@@ -122,6 +126,11 @@ func (s *Server) Definitions(context.Context) iter.Seq2[*apiextensionsv1.CustomR
 // APIServices implements inspection.Server.
 func (s *Server) APIServices(context.Context) iter.Seq2[*apiregistrationv1.APIService, error] {
 	return sequence(s.Services, s.Errors["apiservices"])
+}
+
+// TerminatingNamespaces implements inspection.Server.
+func (s *Server) TerminatingNamespaces(context.Context) iter.Seq2[*corev1.Namespace, error] {
+	return sequence(s.Namespaces, s.Errors["namespaces"])
 }
 
 // Explain implements inspection.Server; a recording knows no routes.
