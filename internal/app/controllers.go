@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
+	"k8s.io/client-go/util/cert"
+
+	"github.com/kapi-dev/kapi/internal/chain"
 	"github.com/kapi-dev/kapi/internal/controllers"
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
 	"github.com/kapi-dev/kapi/internal/globals"
@@ -22,11 +24,7 @@ type controlling struct {
 // selected are the controllers that are on. The words have been checked with the
 // rest of the configuration.
 func (s *server) selected() (catalog.Selection, error) {
-	selected, err := catalog.Parse(s.cfg.Controllers.Enabled)
-	if err != nil {
-		return nil, err
-	}
-	return selected.WithNodes(s.cfg.Controllers.FakeNodes, s.cfg.Controllers.Enabled), nil
+	return catalog.Parse(s.cfg.Controllers.Enabled, s.cfg.Controllers.FakeNodes > 0)
 }
 
 // controls tells whether a controller is on.
@@ -46,6 +44,7 @@ func (s *server) makeControllers() error {
 		Selected: selected, FakeNodes: s.cfg.Controllers.FakeNodes, KubeletVersion: gitVersion(),
 		SigningCert: s.pki.ClusterCA.Cert, SigningKey: s.pki.ClusterCA.Key,
 		ServiceAccountKey: s.flag("service-account-signing-key-file", s.pki.ServiceAccountKey),
+		Identity:          chain.ServerID(s.identity), Elect: !s.embedded(), LeaseDuration: s.cfg.Controllers.LeaseDuration.Std(),
 	}
 	given := s.given()
 	if given("client-ca-file") {
@@ -55,16 +54,23 @@ func (s *server) makeControllers() error {
 	if given("service-account-signing-endpoint") {
 		cfg.ServiceAccountKey = ""
 	}
-	if cfg.RootCA, err = os.ReadFile(s.flag("tls-cert-file", s.pki.ClusterCA.Cert)); err != nil {
+	if cfg.RootCA, err = certificates(s.flag("tls-cert-file", s.pki.ClusterCA.Cert)); err != nil {
 		return fmt.Errorf("reading what verifies the server: %w", err)
-	}
-	if !s.embedded() {
-		cfg.Identity = s.identity
-		cfg.LeaseDuration = s.cfg.Controllers.LeaseDuration.Std()
 	}
 	s.controllers = controllers.New(cfg)
 	globals.OnError(s.controllers.HandleError)
 	return nil
+}
+
+// certificates returns the certificates in a PEM file, and nothing else that is in
+// it: what the controllers publish, everybody can read, and beside the certificate of
+// a server its key may stand.
+func certificates(path string) ([]byte, error) {
+	found, err := cert.CertsFromFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return cert.EncodeCertificates(found...)
 }
 
 // startControllers lets them begin, and waits for nothing.

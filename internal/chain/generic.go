@@ -88,7 +88,9 @@ func newGeneric(cfg Config) (*generic, error) {
 		codecs = serializer.NewCodecFactory(legacyscheme.Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
 	}
 	g.config = genericapiserver.NewConfig(codecs)
-	g.config.APIServerID = serverID(cfg.Identity, g.config.APIServerID)
+	if cfg.Identity != "" {
+		g.config.APIServerID = ServerID(cfg.Identity)
+	}
 	g.config.Flagz = cfg.Options.Flagz
 	g.config.MergedResourceConfig = controlplane.DefaultAPIResourceConfigSource()
 	g.config.LongRunningFunc = filters.BasicLongRunningRequestCheck(
@@ -103,13 +105,11 @@ func newGeneric(cfg Config) (*generic, error) {
 	return g, nil
 }
 
-// serverID is the name of a server in its identity lease and in inspect.kapi.dev, in
-// upstream's form. Upstream's own (otherwise) is made of the host's name alone: two
-// servers on a host would take the lease from one another.
-func serverID(identity, otherwise string) string {
-	if identity == "" {
-		return otherwise
-	}
+// ServerID is the name of the server with an identity: in its identity lease, in
+// inspect.kapi.dev, and in the lease of the controllers. It is in upstream's form, but
+// upstream makes it of the host's name alone: two servers on a host would take the
+// identity lease from one another.
+func ServerID(identity string) string {
 	sum := sha256.Sum256([]byte(identity))
 	return "apiserver-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
 }

@@ -83,7 +83,7 @@ func Keys() []Key {
 
 		{Path: keyControllers, Flag: "controllers", Group: groupControllers, kind: listKind(),
 			Usage: "Controllers to run: sets (api, workloads, all, none) and names, which + adds and - takes away; repeatable.",
-			Want:  "sets and names of controllers such as api,+deployment,-resourcequota (kapi inspect controllers lists them)"},
+			Want:  "sets and names of controllers such as api,+deployment,-resourcequota"},
 		{Path: "controllers.fakeNodes", Flag: "fake-nodes", Group: groupControllers, kind: intKind(),
 			Usage: "Number of nodes without machines, on which pods run by simple rules; brings a scheduler.", Want: "a number from 0 to 500"},
 		{Path: "controllers.leaseDuration", Flag: "controllers-lease-duration", Group: groupControllers, kind: durationKind(),

@@ -95,13 +95,24 @@ func rules() []rule {
 // mostFakeNodes bounds the renewals of leases: each node has one every ten seconds.
 const mostFakeNodes = 500
 
-// badControllers returns the words that name no controller and no set.
+// badControllers returns the words that can't stand where they do.
 func badControllers(c Config) []string {
-	return without(c.Controllers.Enabled, func(word string) bool { return catalog.Check(word) == nil })
+	words := c.Controllers.Enabled
+	bad := without(words, func(word string) bool { return catalog.Check(word) == nil })
+	if _, err := catalog.Parse(words, false); err != nil && len(bad) == 0 {
+		bad = []string{catalog.None} // after another word
+	}
+	return bad
 }
 
-// controllerHint says what was probably meant by a word that names no controller.
-func controllerHint(word string) string { return "; " + fault.Hint(catalog.Check(word)) }
+// controllerHint says what was probably meant by a word that can't stand there.
+func controllerHint(word string) string {
+	err := catalog.Check(word)
+	if err == nil {
+		_, err = catalog.Parse([]string{string(catalog.API), word}, false)
+	}
+	return "; " + fault.Hint(err)
+}
 
 // mostTraces bounds memory: a trace takes about 2 KiB.
 const mostTraces = 100_000

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,13 +40,13 @@ func accountConstructors() map[string]constructor {
 	requests := []schema.GroupVersionResource{resource("certificates.k8s.io", "v1", "certificatesigningrequests")}
 	return map[string]constructor{
 		catalog.ServiceAccount:                 {make: makeServiceAccounts},
-		catalog.ServiceAccountToken:            {make: makeTokens},
+		catalog.ServiceAccountToken:            {off: foreignKey, make: makeTokens},
 		"legacy-service-account-token-cleaner": {make: makeTokenCleaner},
 		"root-ca-cert-publisher":               {make: makeRootCAPublisher},
 		"csrapproving":                         {resources: requests, make: makeApprover},
-		catalog.CSRSigning:                     {resources: requests, make: makeSigners},
+		catalog.CSRSigning:                     {resources: requests, off: func(cfg Config) string { return cfg.WhyNotSigning }, make: makeSigners},
 		"csrcleaner":                           {resources: requests, make: makeRequestCleaner},
-		"clustertrustbundle-publisher":         {gates: []featuregate.Feature{features.ClusterTrustBundle}, make: makeTrustBundlePublisher},
+		"clustertrustbundle-publisher":         {gates: []featuregate.Feature{features.ClusterTrustBundle}, anyOf: trustBundles(), make: makeTrustBundlePublisher},
 		"bootstrapsigner":                      {make: makeBootstrapSigner},
 		"tokencleaner":                         {make: makeBootstrapTokenCleaner},
 	}
@@ -65,10 +66,15 @@ func makeServiceAccounts(ctx context.Context, t *term, c catalog.Controller) (lo
 	return workers(made.Run, 1), nil
 }
 
-func makeTokens(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	if t.cfg.ServiceAccountKey == "" {
-		return nil, off("the key that signs tokens is not kapi's to use; see --service-account-signing-endpoint")
+// foreignKey says why there are no tokens to be made.
+func foreignKey(cfg Config) string {
+	if cfg.ServiceAccountKey == "" {
+		return "The key that signs tokens is not kapi's to use; see --service-account-signing-endpoint."
 	}
+	return ""
+}
+
+func makeTokens(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
 	key, err := keyutil.PrivateKeyFromFile(t.cfg.ServiceAccountKey)
 	if err != nil {
 		return nil, fmt.Errorf("reading the key that signs tokens: %w", err)
@@ -128,9 +134,6 @@ func makeApprover(ctx context.Context, t *term, c catalog.Controller) (loop, err
 
 // makeSigners makes one signer for each of the names that Kubernetes signs for.
 func makeSigners(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	if t.cfg.SigningCert == "" {
-		return nil, off("%s", t.cfg.WhyNotSigning)
-	}
 	client, err := t.client(c)
 	if err != nil {
 		return nil, err
@@ -169,6 +172,12 @@ func makeRequestCleaner(_ context.Context, t *term, c catalog.Controller) (loop,
 		t.informers.Typed.Certificates().V1().CertificateSigningRequests()).Run, 1), nil
 }
 
+// trustBundles are the versions of the resource, the newest first.
+func trustBundles() []schema.GroupVersionResource {
+	const group, name = "certificates.k8s.io", "clustertrustbundles"
+	return []schema.GroupVersionResource{resource(group, "v1", name), resource(group, "v1beta1", name), resource(group, "v1alpha1", name)}
+}
+
 // makeTrustBundlePublisher makes the publisher for the newest version of the API
 // that is served.
 func makeTrustBundlePublisher(_ context.Context, t *term, c catalog.Controller) (loop, error) {
@@ -180,24 +189,22 @@ func makeTrustBundlePublisher(_ context.Context, t *term, c catalog.Controller) 
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificates that verify the server: %w", err)
 	}
-	for _, version := range []struct {
-		name      string
-		construct func(string, dynamiccertificates.CAContentProvider, kubernetes.Interface) (clustertrustbundlepublisher.PublisherRunner, error)
-	}{
-		{"v1", clustertrustbundlepublisher.NewGAClusterTrustBundlePublisher},
-		{"v1beta1", clustertrustbundlepublisher.NewBetaClusterTrustBundlePublisher},
-		{"v1alpha1", clustertrustbundlepublisher.NewAlphaClusterTrustBundlePublisher},
-	} {
-		if !t.served.Has(resource("certificates.k8s.io", version.name, "clustertrustbundles")) {
+	constructs := map[string]func(string, dynamiccertificates.CAContentProvider, kubernetes.Interface) (clustertrustbundlepublisher.PublisherRunner, error){
+		"v1":       clustertrustbundlepublisher.NewGAClusterTrustBundlePublisher,
+		"v1beta1":  clustertrustbundlepublisher.NewBetaClusterTrustBundlePublisher,
+		"v1alpha1": clustertrustbundlepublisher.NewAlphaClusterTrustBundlePublisher,
+	}
+	for _, r := range trustBundles() {
+		if !t.served.Has(r) {
 			continue
 		}
-		publisher, err := version.construct("kubernetes.io/kube-apiserver-serving", authority, client)
+		publisher, err := constructs[r.Version]("kubernetes.io/kube-apiserver-serving", authority, client)
 		if err != nil {
 			return nil, err
 		}
 		return publisher.Run, nil
 	}
-	return nil, off("clustertrustbundles.certificates.k8s.io are not served; see --runtime-config")
+	return nil, errors.New("clustertrustbundles.certificates.k8s.io are not served any more")
 }
 
 func makeBootstrapSigner(_ context.Context, t *term, c catalog.Controller) (loop, error) {

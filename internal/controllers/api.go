@@ -2,11 +2,13 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	apiextensionsscheme "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/quota/v1/generic"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
 	"k8s.io/component-base/featuregate"
@@ -65,7 +68,7 @@ func apiConstructors() map[string]constructor {
 		resources: []schema.GroupVersionResource{resource("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies")}, make: makePolicyStatus}
 	all[catalog.StorageVersionMigrator] = constructor{
 		gates:     []featuregate.Feature{features.StorageVersionMigrator},
-		resources: []schema.GroupVersionResource{resource("storagemigration.k8s.io", "v1", "storageversionmigrations")}, make: makeMigrator}
+		resources: []schema.GroupVersionResource{resource("storagemigration.k8s.io", "v1", "storageversionmigrations")}, off: noMigrator, make: makeMigrator}
 	all["storage-version-gc"] = constructor{
 		gates:     []featuregate.Feature{genericfeatures.APIServerIdentity, genericfeatures.StorageVersionAPI},
 		resources: []schema.GroupVersionResource{resource("internal.apiserver.k8s.io", "v1alpha1", "storageversions")}, make: makeStorageVersionGC}
@@ -165,11 +168,13 @@ func makeQuota(ctx context.Context, t *term, c catalog.Controller) (loop, error)
 		ResyncPeriod:              controller.StaticResyncPeriodFunc(quotaResync),
 		InformerFactory:           t.informers,
 		ReplenishmentResyncPeriod: controller.StaticResyncPeriodFunc(informers.Resync),
-		DiscoveryFunc:             t.served.ServerPreferredNamespacedResources,
-		IgnoredResourcesFunc:      evaluators.IgnoredResources,
-		InformersStarted:          t.started,
-		Registry:                  generic.NewRegistry(evaluators.Evaluators()),
-		UpdateFilter:              install.DefaultUpdateFilter(),
+		// None at first: which resources others watch whole is known when their
+		// informers have started, and Sync begins then.
+		DiscoveryFunc:        func() ([]*metav1.APIResourceList, error) { return nil, nil },
+		IgnoredResourcesFunc: evaluators.IgnoredResources,
+		InformersStarted:     t.started,
+		Registry:             generic.NewRegistry(evaluators.Evaluators()),
+		UpdateFilter:         install.DefaultUpdateFilter(),
 	})
 	if err != nil {
 		return nil, err
@@ -200,9 +205,23 @@ func makePolicyStatus(_ context.Context, t *term, c catalog.Controller) (loop, e
 	return workers(policies.Run, policyWorkers), nil
 }
 
+// noMigrator says why there can be no migrator.
+// Source: newSVMController in k8s.io/kubernetes/cmd/kube-controller-manager/app.
+func noMigrator(cfg Config) string {
+	if !cfg.Selected.Has(catalog.GarbageCollector) {
+		return "It needs the controller " + catalog.GarbageCollector + ", which is off."
+	}
+	for _, gate := range []clientfeatures.Feature{clientfeatures.InformerResourceVersion, clientfeatures.InOrderInformers} {
+		if !clientfeatures.FeatureGates().Enabled(gate) {
+			return "Feature gate " + string(gate) + " of the client is off."
+		}
+	}
+	return ""
+}
+
 func makeMigrator(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
 	if t.graph == nil {
-		return nil, off("it needs the controller %s, which is off", catalog.GarbageCollector)
+		return nil, fmt.Errorf("it needs the controller %s, which was not made", catalog.GarbageCollector)
 	}
 	client, err := t.client(c)
 	if err != nil {

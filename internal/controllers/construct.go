@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,7 +18,12 @@ type constructor struct {
 	// gates must be on, and resources served, or there is nothing for it to do.
 	gates     []featuregate.Feature
 	resources []schema.GroupVersionResource
-	make      func(context.Context, *term, catalog.Controller) (loop, error)
+	// anyOf is a resource by its versions, one of which must be served.
+	anyOf []schema.GroupVersionResource
+	// off says why a server with this configuration has nothing to do for it, or "";
+	// it may be nil.
+	off  func(Config) string
+	make func(context.Context, *term, catalog.Controller) (loop, error)
 }
 
 // constructors are those of all controllers in the catalog, by name.
@@ -28,17 +34,28 @@ func constructors() map[string]constructor {
 	return all
 }
 
-// missing returns what a controller needs and this server has not, or "".
-func (t *term) missing(c constructor) string {
+// idle returns why there is nothing to do for a controller whatever is served, or "".
+func (c constructor) idle(cfg Config) string {
 	for _, gate := range c.gates {
 		if !feature.DefaultFeatureGate.Enabled(gate) {
-			return "feature gate " + string(gate) + " is off"
+			return "Feature gate " + string(gate) + " is off."
 		}
 	}
+	if c.off != nil {
+		return c.off(cfg)
+	}
+	return ""
+}
+
+// missing returns what a controller needs and the server does not serve, or "".
+func (t *term) missing(c constructor) string {
 	for _, resource := range c.resources {
 		if !t.served.Has(resource) {
-			return resource.GroupResource().String() + " " + resource.Version + " is not served; see --runtime-config"
+			return resource.GroupResource().String() + " are not served in " + resource.Version + "; see --runtime-config."
 		}
+	}
+	if len(c.anyOf) > 0 && !slices.ContainsFunc(c.anyOf, t.served.Has) {
+		return c.anyOf[0].GroupResource().String() + " are not served; see --runtime-config."
 	}
 	return ""
 }

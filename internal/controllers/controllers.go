@@ -39,10 +39,11 @@ type Config struct {
 	FakeNodes int
 	// KubeletVersion is what these nodes say that they run ("v1.37.2").
 	KubeletVersion string
-	// Identity is this server's among several that could run the controllers, and
-	// LeaseDuration how long they wait for one that is gone; see election.Config. It
-	// is empty where there can be only one.
-	Identity      string
+	// Identity names this server among several that could run the controllers.
+	Identity string
+	// Elect says that there can be several: one of them is elected, and LeaseDuration
+	// is how long the others wait for one that is gone. See election.Config.
+	Elect         bool
 	LeaseDuration time.Duration
 
 	// SigningCert and SigningKey are the PEM files of the authority that signs
@@ -71,8 +72,13 @@ type Manager struct {
 // New returns a manager that runs nothing yet.
 func New(cfg Config) *Manager {
 	m := &Manager{cfg: cfg, log: klog.Background()}
+	constructors := constructors()
 	for _, c := range catalog.Controllers() {
-		m.records = append(m.records, record.New(c, cfg.Selected.Has(c.Name)))
+		r := record.New(c, cfg.Selected.Has(c.Name))
+		if why := constructors[c.Name].idle(cfg); r.Enabled && why != "" {
+			r.Enter(record.Off, why)
+		}
+		m.records = append(m.records, r)
 	}
 	return m
 }
@@ -92,17 +98,31 @@ func (m *Manager) Run(ctx context.Context, api API) {
 	if !m.cfg.Selected.Any() {
 		return
 	}
+	m.sayIdle()
 	if err := api.Changed(m.changed); err != nil {
 		m.log.Error(err, "New APIs will be noticed late")
 	}
-	if m.cfg.Identity == "" {
+	if !m.cfg.Elect {
+		m.setHolder(m.cfg.Identity)
 		m.lead(ctx, api)
+		m.setHolder("")
 		return
 	}
 	election.Run(ctx, election.Config{
 		Identity: m.cfg.Identity, LeaseDuration: m.cfg.LeaseDuration, Client: api.Config, Log: m.log,
 		Lead: func(ctx context.Context) { m.lead(ctx, api) }, Holder: m.setHolder,
 	})
+}
+
+// sayIdle says which controllers were asked for and have nothing to do because of how
+// the server was started. Those whose API or gate is off were not meant.
+func (m *Manager) sayIdle() {
+	constructors := constructors()
+	for _, r := range m.records {
+		if off := constructors[r.Name].off; r.Enabled && off != nil && off(m.cfg) != "" {
+			m.log.Info("Controller has nothing to do", "controller", r.Name, "why", off(m.cfg))
+		}
+	}
 }
 
 // changed is called when the APIs that are served have changed.
@@ -126,6 +146,7 @@ const retryTerm = 5 * time.Second
 // lead runs the controllers as the server that is to, until ctx is done. What could
 // not be begun, as it is when etcd does not answer, is tried again.
 func (m *Manager) lead(ctx context.Context, api API) {
+	defer m.each((*record.Record).Rest)
 	for ctx.Err() == nil {
 		err := m.serve(ctx, api)
 		if err == nil || ctx.Err() != nil {
@@ -146,7 +167,6 @@ func (m *Manager) serve(ctx context.Context, api API) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m.each(func(r *record.Record) { r.Enter(record.Starting, "") })
-	defer m.each(func(r *record.Record) { r.Enter(record.Standby, "") })
 	t, err := newTerm(ctx, m.cfg, api)
 	if err != nil {
 		m.each(func(r *record.Record) { r.Fail(err) })

@@ -126,26 +126,71 @@ type running struct {
 }
 
 // run makes the controllers that are on, starts the informers and runs all until
-// ctx is done. One that can't be made does not keep the others from running.
+// ctx is done. One that can't be made does not keep the others from running; it is
+// tried again.
 func (t *term) run(ctx context.Context, records []*record.Record) {
 	defer t.informers.Close()
-	var all []running
-	for _, r := range records {
-		if r.Enabled {
-			all = append(all, t.make(ctx, r)...)
-		}
-	}
+	made, failed := t.makeAll(ctx, records)
 	t.informers.Start(ctx.Done())
 	close(t.started)
 	t.removeFakeNodes(ctx)
 	var wg sync.WaitGroup
-	for _, one := range all {
-		one.Enter(record.Running, "")
-		wg.Go(func() { one.loop(one.ctx) })
+	start := func(all []running) {
+		for _, one := range all {
+			wg.Go(one.run)
+		}
 	}
-	klog.FromContext(ctx).V(1).Info("Controllers run", "number", len(all))
+	start(made)
+	// Whoever maps kinds to resources relies on it, also where neither the garbage
+	// collector nor quotas look.
+	wg.Go(func() {
+		wait.UntilWithContext(ctx, func(context.Context) { _, _ = t.served.ServerPreferredResources() }, informers.FollowEvery)
+	})
+	for len(failed) > 0 && sleep(ctx, retryTerm) {
+		made, failed = t.makeAll(ctx, failed)
+		t.informers.Start(ctx.Done())
+		start(made)
+	}
 	<-ctx.Done()
 	wg.Wait()
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// run runs the controller until its context is done. A loop that ends before has
+// given up.
+func (r running) run() {
+	r.Enter(record.Running, "")
+	r.loop(r.ctx)
+	if r.ctx.Err() == nil {
+		r.Fail(errors.New("it has ended by itself"))
+	}
+}
+
+// makeAll makes the controllers that are on, and returns those that failed.
+func (t *term) makeAll(ctx context.Context, records []*record.Record) (made []running, failed []*record.Record) {
+	for _, r := range records {
+		if !r.Enabled || ctx.Err() != nil {
+			continue
+		}
+		one, err := t.make(ctx, r)
+		switch {
+		case err != nil:
+			failed = append(failed, r)
+		case one != nil:
+			made = append(made, *one)
+		}
+	}
+	return made, failed
 }
 
 // removeFakeNodes takes away what an earlier start with fake nodes has left.
@@ -162,34 +207,23 @@ func (t *term) removeFakeNodes(ctx context.Context) {
 	}
 }
 
-// make makes one controller, or says in its record why not.
-func (t *term) make(ctx context.Context, r *record.Record) []running {
-	construct, known := constructors()[r.Name]
-	if !known {
-		r.Fail(errors.New("this build of kapi has no such controller"))
-		return nil
+// make makes one controller. Its record says why there is none.
+func (t *term) make(ctx context.Context, r *record.Record) (*running, error) {
+	construct := constructors()[r.Name]
+	why := construct.idle(t.cfg)
+	if why == "" {
+		why = t.missing(construct)
 	}
-	if missing := t.missing(construct); missing != "" {
-		r.Enter(record.Off, missing)
-		return nil
+	if why != "" {
+		r.Enter(record.Off, why)
+		return nil, nil
 	}
 	ctx = r.Watch(ctx)
 	loop, err := construct.make(ctx, t, r.Controller)
-	if off := (*offError)(nil); errors.As(err, &off) {
-		r.Enter(record.Off, off.reason)
-		return nil
-	}
 	if err != nil {
-		r.Fail(err)
-		klog.FromContext(ctx).Error(err, "Controller was not started")
-		return nil
+		klog.FromContext(ctx).Error(err, "Controller was not started and will be tried again", "after", retryTerm)
+		r.Enter(record.Failed, err.Error())
+		return nil, err
 	}
-	return []running{{r, ctx, loop}}
+	return &running{r, ctx, loop}, nil
 }
-
-// offError says why a controller has nothing to do here.
-type offError struct{ reason string }
-
-func (e *offError) Error() string { return e.reason }
-
-func off(format string, args ...any) error { return &offError{fmt.Sprintf(format, args...)} }

@@ -56,7 +56,9 @@ type Controller struct {
 	// Queues are the values of the label name in the metrics workqueue_*.
 	Queues []string
 	// Package is the path below k8s.io/kubernetes/pkg/controller, or a whole import
-	// path: what its goroutines run in.
+	// path: what its goroutines run in. Errors that come without a context are told
+	// apart by it. Two pairs share code, and the errors of both are those of one:
+	// csrapproving's are csrsigning's, and replicationcontroller's are replicaset's.
 	Package string
 }
 

@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 		"none,+scheduler":                   {"scheduler"},
 	} {
 		t.Run(words, func(t *testing.T) {
-			got, err := catalog.Parse(split(words))
+			got, err := catalog.Parse(split(words), false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,14 +70,16 @@ func TestRefused(t *testing.T) {
 		"-quota":      "resourcequota", // too far for a slip, so the sets, or near enough
 		"kubelet":     "the sets are api, workloads, all and none",
 		"*":           "the sets are",
+		"foo":         "the sets are",
+		"none":        "put none first",
 		"":            "the sets are",
 		"-":           "the sets are",
-		"++job":       "did you mean job?",
+		"++jobs":      "did you mean job?",
 		"fake-nodes":  "--fake-nodes 3",
 		"+none":       "--controllers=none,+namespace",
 	} {
 		t.Run(word, func(t *testing.T) {
-			_, err := catalog.Parse([]string{"api", word})
+			_, err := catalog.Parse([]string{"api", word}, false)
 			if fault.Code(err) != fault.CodeUsage {
 				t.Fatalf("error %v has code %d", err, fault.Code(err))
 			}
@@ -91,31 +93,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestWithNodes(t *testing.T) {
-	for name, c := range map[string]struct {
-		words []string
-		count int
-		want  []string
-	}{
-		"none":             {[]string{"none"}, 0, nil},
-		"some":             {[]string{"none"}, 3, []string{"fake-nodes", "scheduler"}},
-		"own scheduler":    {[]string{"none", "-scheduler"}, 3, []string{"fake-nodes"}},
-		"by its long name": {[]string{"none", "-kube-scheduler"}, 3, []string{"fake-nodes"}},
-		"only a scheduler": {[]string{"scheduler"}, 0, []string{"scheduler"}},
-		"something else":   {[]string{"job", "-namespace"}, 1, []string{"fake-nodes", "job", "scheduler"}},
-		"fake-nodes stay":  {[]string{"job", "-api"}, 1, []string{"fake-nodes", "job", "scheduler"}},
+func TestParseWithNodes(t *testing.T) {
+	for words, want := range map[string][]string{
+		"none":                       {"fake-nodes", "scheduler"},
+		"none,-scheduler":            {"fake-nodes"},
+		"none,-kube-scheduler":       {"fake-nodes"},
+		"none,-scheduler,+scheduler": {"fake-nodes", "scheduler"},
+		"job,-namespace":             {"fake-nodes", "job", "scheduler"},
+		"-scheduler":                 union(catalog.In(catalog.API), []string{"fake-nodes"}),
 	} {
-		t.Run(name, func(t *testing.T) {
-			selected, err := catalog.Parse(c.words)
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := names(selected)
-			if got := names(selected.WithNodes(c.count, c.words)); !slices.Equal(got, c.want) {
-				t.Errorf("got %v, want %v", got, c.want)
-			}
-			if !slices.Equal(names(selected), before) {
-				t.Error("the selection itself has changed")
+		t.Run(words, func(t *testing.T) {
+			selected, err := catalog.Parse(split(words), true)
+			if err != nil || !slices.Equal(names(selected), want) {
+				t.Errorf("got %v, %v, want %v", names(selected), err, want)
 			}
 		})
 	}

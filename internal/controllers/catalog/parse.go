@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,39 +17,25 @@ func (s Selection) Has(name string) bool { return s[name] }
 // Any tells whether at least one controller is on.
 func (s Selection) Any() bool { return len(s) > 0 }
 
-// WithNodes returns the selection for a number of fake nodes: with some, the set
-// nodes is on but for what words (as for Parse) take away; with none, fake-nodes is off.
-func (s Selection) WithNodes(count int, words []string) Selection {
-	out := maps.Clone(s)
-	delete(out, FakeNodes)
-	if count > 0 {
-		for _, name := range In(Nodes) {
-			out[name] = true
-		}
-		for _, word := range words {
-			if name, minus := strings.CutPrefix(word, "-"); minus {
-				for _, taken := range members(name) {
-					delete(out, taken)
-				}
-			}
-		}
-		out[FakeNodes] = true
-	}
-	return out
-}
-
 // Parse reads the words of --controllers, from left to right. A word is a set, a
 // name or an alias; with + it is added and with - taken away. Without a word that
-// has neither, the set api is what is added to and taken from. Words that stand for
-// nothing are an error of usage.
-func Parse(words []string) (Selection, error) {
+// has neither, the set api is what is added to and taken from. nodes says that there
+// are fake nodes: then the set nodes is on at first, and fake-nodes in the end. Words
+// that stand for nothing are an error of usage.
+func Parse(words []string, nodes bool) (Selection, error) {
 	out := Selection{}
 	if !slices.ContainsFunc(words, plain) {
 		out.add(members(string(API)))
 	}
-	for _, word := range words {
+	if nodes {
+		out.add(In(Nodes))
+	}
+	for i, word := range words {
 		if err := Check(word); err != nil {
 			return nil, err
+		}
+		if word == None && slices.ContainsFunc(words[:i], plain) {
+			return nil, fault.WithHint(fault.Usagef("%q comes after %q, and takes nothing away", word, words[i-1]), "put %s first, or leave it out", None)
 		}
 		name, minus := strings.CutPrefix(word, "-")
 		name = strings.TrimPrefix(name, "+")
@@ -85,7 +70,7 @@ func Check(word string) error {
 
 // meant is the way out for a word that is none: the one that was meant, or the sets.
 func meant(name string) string {
-	if best, d := near.Of(name, Words()); len(name) > 1 && near.Enough(name, d) {
+	if best, d := near.Of(name, Words()); len(name) > 3 && near.Enough(name, d) {
 		return "did you mean " + best + "?"
 	}
 	return "the sets are api, workloads, all and none"

@@ -7,6 +7,7 @@ package election
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -73,8 +74,7 @@ func (cfg Config) campaign(ctx context.Context) error {
 	}
 	candidacy, withdraw := context.WithCancel(context.WithoutCancel(ctx))
 	defer withdraw()
-	led := make(chan struct{})
-	leading := make(chan struct{})
+	led := &leadership{ended: make(chan struct{})}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock, Name: LeaseName,
 		LeaseDuration: cfg.LeaseDuration,
@@ -82,8 +82,10 @@ func (cfg Config) campaign(ctx context.Context) error {
 		RetryPeriod:   part(cfg.LeaseDuration, retryPart),
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(lease context.Context) {
-				defer close(led)
-				close(leading)
+				if !led.begin() {
+					return
+				}
+				defer close(led.ended)
 				term, end := context.WithCancel(lease)
 				defer end()
 				defer context.AfterFunc(ctx, end)()
@@ -91,35 +93,61 @@ func (cfg Config) campaign(ctx context.Context) error {
 				cfg.Lead(term)
 			},
 			OnStoppedLeading: func() {},
-			OnNewLeader:      cfg.Holder,
+			OnNewLeader: func(identity string) {
+				led.mu.Lock()
+				defer led.mu.Unlock()
+				if !led.over {
+					cfg.Holder(identity)
+				}
+			},
 		},
 	})
 	if err != nil {
 		return fmt.Errorf("configuring leader election: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() {
-		select {
-		case <-leading:
-			<-led
-		default:
-		}
+		led.wait()
 		withdraw()
 	})
 	defer stop()
 	elector.Run(candidacy)
-	select {
-	case <-leading:
-		<-led
-		if ctx.Err() != nil {
-			cfg.release(context.WithoutCancel(ctx), lock)
-		}
-	default:
-	}
-	if ctx.Err() == nil {
+	led.wait()
+	if ctx.Err() != nil {
+		cfg.release(context.WithoutCancel(ctx), lock)
+	} else {
 		cfg.Log.Info("This server has lost the lease of the controllers", "identity", cfg.Identity)
 	}
 	cfg.Holder("")
 	return nil
+}
+
+// leadership is one time in office, or the wait for it.
+type leadership struct {
+	mu    sync.Mutex
+	begun bool
+	// over says that it must not begin any more.
+	over  bool
+	ended chan struct{}
+}
+
+// begin tells whether to lead. Upstream calls back from a goroutine of its own, which
+// may come when the lease is lost again.
+func (l *leadership) begin() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun = !l.over
+	return l.begun
+}
+
+// wait returns when the leadership has ended, and does not let it begin if it has not.
+func (l *leadership) wait() {
+	l.mu.Lock()
+	l.over = true
+	begun := l.begun
+	l.mu.Unlock()
+	if begun {
+		<-l.ended
+	}
 }
 
 // release gives the lease back, so that nobody has to wait for its end. Upstream's own

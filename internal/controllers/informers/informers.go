@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -56,6 +57,9 @@ type partial struct {
 	// unserved is when its resource was first seen not to be served any more.
 	unserved time.Time
 	started  bool
+	// stopped says that stop is closed. Who counts objects of the resource still
+	// reads it: there are none.
+	stopped bool
 }
 
 // New returns a set without informers, which asks the server at config.
@@ -114,6 +118,9 @@ func (i *Set) ForResource(r schema.GroupVersionResource) (informers.GenericInfor
 	if err := informer.Informer().SetTransform(identityOnly); err != nil {
 		return nil, err
 	}
+	if err := informer.Informer().SetWatchErrorHandlerWithContext(watchFailed); err != nil {
+		return nil, err
+	}
 	i.partial[r] = &partial{GenericInformer: informer, stop: make(chan struct{})}
 	return i.partial[r], nil
 }
@@ -170,14 +177,24 @@ func (i *Set) Prune(now map[schema.GroupVersionResource]bool) {
 	defer i.mu.Unlock()
 	for r, p := range i.partial {
 		switch {
-		case now[r]:
+		case now[r] && p.stopped:
+			delete(i.partial, r) // it is back: the next who asks gets a new one
+		case now[r] || p.stopped:
 			p.unserved = time.Time{}
 		case p.unserved.IsZero():
 			p.unserved = time.Now()
 		case time.Since(p.unserved) > pruneAfter:
 			close(p.stop)
-			delete(i.partial, r)
+			p.stopped = true
 		}
+	}
+}
+
+// watchFailed says that objects could not be listed or watched, unless their CRD was
+// deleted: that is known, and the informer ends soon.
+func watchFailed(ctx context.Context, r *cache.Reflector, err error) {
+	if !apierrors.IsNotFound(err) {
+		cache.DefaultWatchErrorHandler(ctx, r, err)
 	}
 }
 

@@ -171,6 +171,11 @@ func TestPrune(t *testing.T) {
 	set.partial[core("configmaps")].unserved = time.Now().Add(-pruneAfter - time.Second)
 	set.Prune(gone)
 	eventually(t, "it is not watched any more", func() bool { return a.watches() == 0 })
+	stopped, err := set.ForResource(core("configmaps"))
+	if err != nil || stopped.Informer() != first.Informer() {
+		t.Error("who counts what is gone has nothing to read, ", err)
+	}
+	set.Prune(back)
 	second, err := set.ForResource(core("configmaps"))
 	if err != nil || second.Informer() == first.Informer() {
 		t.Error("the stopped informer was given out again, ", err)

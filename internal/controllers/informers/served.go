@@ -19,6 +19,8 @@ const (
 	// FollowEvery is how often the garbage collector and quotas look for new
 	// resources. As a rule they get the answer of the time before, so looking costs
 	// next to nothing; kube-controller-manager asks every 30 s and pays each time.
+	// For both it is also the time after which they say that new informers are slow
+	// to fill; they go on all the same.
 	FollowEvery = 5 * time.Second
 )
 
@@ -98,7 +100,8 @@ func (s *Served) Refresh() error {
 	if err != nil && !partly {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.lists, s.err, s.asked = nil, err, asked
+		// Not kept: whoever looks next asks again.
+		s.lists, s.err, s.asked = nil, err, time.Time{}
 		return err
 	}
 	lists, err := s.CachedDiscoveryInterface.ServerPreferredResources()

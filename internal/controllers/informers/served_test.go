@@ -162,4 +162,8 @@ func TestServedPartly(t *testing.T) {
 	if lists, err := served.ServerPreferredResources(); err == nil || len(lists) > 0 {
 		t.Error(lists, err)
 	}
+	s.set(nil, "pears")
+	if lists, err := served.ServerPreferredResources(); err != nil || len(named(lists)) != 1 {
+		t.Error("the failure was kept: ", named(lists), err)
+	}
 }

@@ -18,7 +18,7 @@ var described = map[Phase]struct {
 	Starting:   {metav1.ConditionFalse, "Starting", "It is being started."},
 	Running:    {metav1.ConditionTrue, "Running", "It runs in this server."},
 	Off:        {metav1.ConditionFalse, "Disabled", "It has nothing to do in this server."},
-	Failed:     {metav1.ConditionFalse, "Failed", "It could not be started."},
+	Failed:     {metav1.ConditionFalse, "Failed", "It does not run."},
 }
 
 // Object returns the controller as it is now. holder is who runs the controllers, if

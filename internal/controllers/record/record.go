@@ -29,7 +29,7 @@ const (
 	Running
 	// Off is one that was asked for, and has nothing to do here.
 	Off
-	// Failed is one that could not be made.
+	// Failed is one that could not be made, or has ended by itself.
 	Failed
 )
 
@@ -82,7 +82,18 @@ func (r *Record) Enter(phase Phase, why string) {
 	}
 }
 
-// Fail notes that the controller could not be made.
+// Rest notes that this server does not run the controller now. One that has nothing
+// to do here has not either when the server runs them again.
+func (r *Record) Rest() {
+	r.mu.Lock()
+	off := r.phase == Off
+	r.mu.Unlock()
+	if !off {
+		r.Enter(Standby, "")
+	}
+}
+
+// Fail notes that the controller could not be made, or has ended by itself.
 func (r *Record) Fail(err error) {
 	r.Enter(Failed, err.Error())
 	r.Note(err.Error())

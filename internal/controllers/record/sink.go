@@ -36,7 +36,7 @@ func (s *sink) Info(level int, message string, values ...any) {
 
 // Error implements logr.LogSink.
 func (s *sink) Error(err error, message string, values ...any) {
-	if passing(err) || s.record.ending() || !s.record.Note(text(err, message)) {
+	if passing(err) || s.record.ending() || !s.record.Note(text(err, message)) || contains(err, expected) {
 		if s.LogSink.Enabled(quieter) {
 			s.LogSink.Info(quieter, message, append(slices.Clone(values), "err", err)...)
 		}
@@ -69,17 +69,23 @@ const unhandled = "Unhandled Error"
 // passingTexts are the ends of such errors where upstream has made text of them.
 var passingTexts = []string{
 	"the object has been modified; please apply your changes to the latest version and try again",
-	"is not as new as written version", // consistency.ConsistencyError: an informer is behind what the controller wrote
+	"imed out waiting for dependency graph builder sync", // informers are slow to fill; it goes on without
+	"imed out waiting for quota monitor sync",            // likewise
+	"is not as new as written version",                   // consistency.ConsistencyError: an informer is behind what the controller wrote
 }
+
+// expected are parts of errors that are worth knowing, and not worth a line: of kinds
+// whose CRD was deleted while their objects were looked at.
+var expected = []string{"no matches for "}
 
 // passing tells errors that are part of a controller's life, and are gone when it
 // tries again: somebody else was quicker, or the server stops.
 func passing(err error) bool {
-	if err == nil {
-		return false
-	}
-	return apierrors.IsConflict(err) || errors.Is(err, context.Canceled) ||
-		slices.ContainsFunc(passingTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
+	return apierrors.IsConflict(err) || errors.Is(err, context.Canceled) || contains(err, passingTexts)
+}
+
+func contains(err error, texts []string) bool {
+	return err != nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 func text(err error, message string) string {

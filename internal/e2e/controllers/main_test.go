@@ -1,0 +1,83 @@
+package controllers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kapi-dev/kapi/internal/kapitest"
+)
+
+func TestMain(m *testing.M) { kapitest.Main(m) }
+
+const (
+	// patience bounds every wait. It decides only how long a broken server keeps
+	// the tests waiting, so it is generous.
+	patience  = 2 * time.Minute
+	pollEvery = 50 * time.Millisecond
+)
+
+// poll calls check until it returns nil, and returns its last error when it has
+// not after patience.
+func poll(ctx context.Context, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	var last error
+	for {
+		err := check(ctx)
+		if err == nil {
+			return nil
+		}
+		// What the end of ctx has cut short says less than the error before it.
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited until %w; last: %w", context.Cause(ctx), last)
+		case <-ticker.C:
+		}
+	}
+}
+
+// eventually is poll for a test.
+func eventually(t testing.TB, check func(context.Context) error) {
+	t.Helper()
+	if err := poll(t.Context(), check); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await is eventually for what is true or not; what says what was waited for.
+func await(t testing.TB, what string, check func(context.Context) bool) {
+	t.Helper()
+	eventually(t, func(ctx context.Context) error {
+		if !check(ctx) {
+			return errors.New("not yet: " + what)
+		}
+		return nil
+	})
+}
+
+// sideBySide calls do with 0 to n-1, sixteen at a time, and returns their errors.
+func sideBySide(n int, do func(i int) error) error {
+	var (
+		group sync.WaitGroup
+		seats = make(chan struct{}, 16)
+		all   = make([]error, n)
+	)
+	for i := range n {
+		seats <- struct{}{}
+		group.Go(func() {
+			defer func() { <-seats }()
+			all[i] = do(i)
+		})
+	}
+	group.Wait()
+	return errors.Join(all...)
+}
