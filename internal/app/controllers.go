@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/client-go/util/cert"
-
 	"github.com/kapi-dev/kapi/internal/chain"
 	"github.com/kapi-dev/kapi/internal/controllers"
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
 	"github.com/kapi-dev/kapi/internal/globals"
 	"github.com/kapi-dev/kapi/internal/logging"
+	"github.com/kapi-dev/kapi/internal/pki"
 )
 
 // controlling is the life of the controllers.
@@ -54,23 +53,12 @@ func (s *server) makeControllers() error {
 	if given("service-account-signing-endpoint") {
 		cfg.ServiceAccountKey = ""
 	}
-	if cfg.RootCA, err = certificates(s.flag("tls-cert-file", s.pki.ClusterCA.Cert)); err != nil {
+	if cfg.RootCA, err = pki.Certificates(s.flag("tls-cert-file", s.pki.ClusterCA.Cert)); err != nil {
 		return fmt.Errorf("reading what verifies the server: %w", err)
 	}
 	s.controllers = controllers.New(cfg)
 	globals.OnError(s.controllers.HandleError)
 	return nil
-}
-
-// certificates returns the certificates in a PEM file, and nothing else that is in
-// it: what the controllers publish, everybody can read, and beside the certificate of
-// a server its key may stand.
-func certificates(path string) ([]byte, error) {
-	found, err := cert.CertsFromFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return cert.EncodeCertificates(found...)
 }
 
 // startControllers lets them begin, and waits for nothing.
