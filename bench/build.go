@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kapi-dev/kapi/internal/fault"
 	"github.com/kapi-dev/kapi/internal/kapitest/peer"
@@ -17,13 +19,18 @@ const etcdModule = "go.etcd.io/etcd/server/v3"
 
 // binaries are the paths of what is measured. A path is "" where no side needs it.
 type binaries struct {
-	Kapi, APIServer, Etcd string
+	Kapi, APIServer, Etcd, Manager string
 }
 
 // target is one binary of the module graph.
 type target struct {
 	path string // where it goes
 	pkg  string
+	// flagsOf is the package with whose flags of peer.BuildFlags it is built; "" is pkg.
+	flagsOf string
+	// extraSums is for a package of the graph that kapi itself does not link: go.sum
+	// lacks modules that it needs.
+	extraSums bool
 }
 
 // prepareBinaries builds what the two sides need, in the module that the
@@ -65,18 +72,55 @@ func planBinaries(o *options) (binaries, []target) {
 		targets = append(targets,
 			target{path: bins.Etcd, pkg: peer.EtcdPackage},
 			target{path: bins.APIServer, pkg: peer.APIServerPackage})
+		if o.needsManager() {
+			bins.Manager = filepath.Join(o.BinDir, "kube-controller-manager")
+			targets = append(targets,
+				target{path: bins.Manager, pkg: managerPackage, flagsOf: peer.APIServerPackage, extraSums: true})
+		}
 	}
 	return bins, targets
 }
 
+// needsManager returns whether a chosen scenario starts a kube-controller-manager.
+func (o *options) needsManager() bool {
+	return slices.ContainsFunc(selected(scenarios(), o.Rows), func(s scenario) bool { return s.Manager })
+}
+
 func build(ctx context.Context, t target) error {
-	flags, err := peer.BuildFlags(ctx, t.pkg)
+	flags, err := peer.BuildFlags(ctx, cmp.Or(t.flagsOf, t.pkg))
 	if err != nil {
 		return err
+	}
+	if t.extraSums {
+		modfile, err := copyModule(ctx, t.path+".mod")
+		if err != nil {
+			return err
+		}
+		flags = append(flags, "-mod=mod", "-modfile="+modfile)
 	}
 	fmt.Fprintf(os.Stderr, "building %s\n", t.pkg)
 	_, err = peer.Go(ctx, slices.Concat([]string{"build", "-o", t.path}, flags, []string{t.pkg})...)
 	return err
+}
+
+// copyModule copies go.mod and go.sum of the working directory's module to path,
+// whose end is .mod, and beside it. With -mod=mod the go command writes the sums
+// that are missing to the copy; the versions are those of the module graph.
+func copyModule(ctx context.Context, path string) (string, error) {
+	mod, err := peer.Go(ctx, "env", "GOMOD")
+	if err != nil {
+		return "", err
+	}
+	for _, ext := range []string{".mod", ".sum"} {
+		data, err := os.ReadFile(strings.TrimSuffix(mod, ".mod") + ext)
+		if err != nil {
+			return "", fmt.Errorf("reading the module: %w", err)
+		}
+		if err := os.WriteFile(strings.TrimSuffix(path, ".mod")+ext, data, 0o644); err != nil {
+			return "", fmt.Errorf("copying the module: %w", err)
+		}
+	}
+	return path, nil
 }
 
 // moduleVersions returns the versions, as built into the binary at path, of

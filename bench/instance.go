@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -26,17 +23,24 @@ const (
 
 // instance is a ready server of either side.
 type instance struct {
-	procs   []*process   // in the order of their start; the API server is the last
+	procs   []*process   // in the order of their start
 	config  *rest.Config // of a user in system:masters
 	http    *http.Client // of config, for paths outside the API
 	startup time.Duration
-	etcdURL string // of the peer's etcd; "" for kapi
+	urls    []string // of each process: where it serves /metrics and /debug/pprof
 }
 
 // startOptions say on what a server starts.
 type startOptions struct {
 	Dir   string // made if it is not there
 	Fsync bool
+	// Args are for kapi serve, before those of the side.
+	Args []string
+	// Manager is --controllers of the peer's kube-controller-manager; "" is none.
+	Manager string
+	// Admission turns the peer's admission plugin ServiceAccount on, which envtest has
+	// off; controllers make the accounts that it wants. A Manager implies it.
+	Admission bool
 }
 
 // start starts a side and returns when /readyz says 200.
@@ -104,57 +108,8 @@ func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
 	return body, nil
 }
 
-// memory returns a field of /proc/PID/status in MB (10^6 bytes), over all processes.
-func (i *instance) memory(field string) (float64, error) {
-	var sum float64
-	for _, p := range i.procs {
-		bytes, err := processMemory(p.pid(), field)
-		if err != nil {
-			return 0, errors.Join(err, p.exited())
-		}
-		sum += bytes / 1e6
-	}
-	return sum, nil
-}
-
-// cpu returns the CPU seconds used so far, over all processes.
-func (i *instance) cpu() (float64, error) {
-	var sum time.Duration
-	for _, p := range i.procs {
-		used, err := processCPU(p.pid())
-		if err != nil {
-			return 0, errors.Join(err, p.exited())
-		}
-		sum += used
-	}
-	return sum.Seconds(), nil
-}
-
-// goroutines returns the number over all processes; ok is false where
-// profiling is off.
-func (i *instance) goroutines(ctx context.Context) (n float64, ok bool) {
-	urls := []string{i.config.Host}
-	if i.etcdURL != "" {
-		urls = append(urls, i.etcdURL)
-	}
-	for _, u := range urls {
-		body, err := get(ctx, i.http, u+"/debug/pprof/goroutine?debug=1")
-		if err != nil {
-			return 0, false
-		}
-		first, _ := bufio.NewReader(strings.NewReader(string(body))).ReadString('\n')
-		_, total, _ := strings.Cut(strings.TrimSpace(first), "total ")
-		count, err := strconv.Atoi(total)
-		if err != nil {
-			return 0, false
-		}
-		n += float64(count)
-	}
-	return n, true
-}
-
-// stop stops the API server and then, where it has its own process, etcd, as an
-// operator would, and returns the time from the first SIGTERM to the last exit.
+// stop stops the processes, the newest first, as an operator would (etcd, where it
+// has its own process, after its API server), and returns the time from the first SIGTERM to the last exit.
 func (i *instance) stop(ctx context.Context) (time.Duration, error) {
 	i.http.CloseIdleConnections()
 	ctx, cancel := context.WithTimeoutCause(ctx, stopLimit, fmt.Errorf("still there after %s", stopLimit))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,7 +31,7 @@ func (l *lab) startKapi(ctx context.Context, s *side, so startOptions) (*instanc
 	if !so.Fsync {
 		args = append(args, "--etcd-unsafe-no-fsync")
 	}
-	p, err := l.startProcess(s, s.Label, bin, append(args, s.spec.Args...))
+	p, err := l.startProcess(s, s.Label, bin, slices.Concat(args, so.Args, s.spec.Args))
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,9 @@ func (l *lab) startKapi(ctx context.Context, s *side, so startOptions) (*instanc
 		p.kill()
 		return nil, err
 	}
-	return &instance{procs: []*process{p}, startup: time.Since(p.started), config: kc.config, http: kc.client}, nil
+	return &instance{
+		procs: []*process{p}, startup: time.Since(p.started), config: kc.config, http: kc.client, urls: []string{host},
+	}, nil
 }
 
 // kubeconfigClient is a client made from a kubeconfig that the server may not

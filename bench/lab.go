@@ -35,7 +35,8 @@ type lab struct {
 type side struct {
 	Label     string
 	spec      sideSpec
-	populated string // the existing directory, once it is filled
+	populated map[string]string   // the filled directories, by what fills them
+	bare      map[string][]sample // controllers.none.SIZE: what others are compared with
 }
 
 func newLab(o *options, bins binaries) (*lab, error) {
@@ -44,8 +45,9 @@ func newLab(o *options, bins binaries) (*lab, error) {
 		return nil, fmt.Errorf("making the work directory: %w", err)
 	}
 	l := &lab{opts: o, bins: bins, dir: dir, machine: describeMachine(dir)}
-	l.sides[0] = &side{Label: o.A.label(), spec: o.A}
-	l.sides[1] = &side{Label: o.B.label(), spec: o.B}
+	for i, spec := range []sideSpec{o.A, o.B} {
+		l.sides[i] = &side{Label: spec.label(), spec: spec, populated: map[string]string{}, bare: map[string][]sample{}}
+	}
 	if l.sides[0].Label == l.sides[1].Label {
 		l.sides[0].Label += " (a)"
 		l.sides[1].Label += " (b)"

@@ -25,7 +25,7 @@ type options struct {
 	NoBuild  bool
 	Verbose  bool
 	Settle   time.Duration // from ready, or from the end of the load, to a memory figure
-	IdleTime time.Duration // the idle-cpu row
+	IdleTime time.Duration // of the rows of idle CPU
 
 	Clients     int
 	Ops         int // creates, gets, patches and deletes of the load, each
@@ -34,6 +34,8 @@ type options struct {
 	CRDs        int
 	Objects     int
 	Requests    int // of the endurance rows
+	Controlled  int // objects of the controllers.*.filled rows
+	AtOnce      int // servers of the controllers-each rows that run at the same time
 
 	Profiles       string // directory for pprof files, or ""
 	ProfileSeconds int
@@ -67,13 +69,15 @@ func parseOptions(args []string, usage io.Writer) (*options, error) {
 	fs.BoolVar(&o.NoBuild, "no-build", false, "use the binaries in --bin-dir as they are")
 	fs.BoolVarP(&o.Verbose, "verbose", "v", false, "print each sample as it comes")
 	fs.DurationVar(&o.Settle, "settle", 10*time.Second, "wait before a memory figure is taken")
-	fs.DurationVar(&o.IdleTime, "idle-time", time.Minute, "length of the idle-cpu row")
+	fs.DurationVar(&o.IdleTime, "idle-time", time.Minute, "length of the rows of idle CPU")
 	fs.IntVar(&o.Clients, "clients", 16, "clients of the load, each with its own HTTP/2 connection")
 	fs.IntVar(&o.Ops, "ops", 10000, "creates, gets, patches and deletes of the load, each")
 	fs.IntVar(&o.Lists, "lists", 200, "lists of the load")
 	fs.IntVar(&o.ListObjects, "list-objects", 5000, "objects in one list")
 	fs.IntVar(&o.CRDs, "crds", 100, "CRDs of the existing directory (full size: 1000)")
 	fs.IntVar(&o.Objects, "objects", 5000, "objects of the existing directory (full size: 50000)")
+	fs.IntVar(&o.Controlled, "controlled-objects", 20_000, "objects of the controllers.*.filled rows, a twentieth of them custom resources")
+	fs.IntVar(&o.AtOnce, "at-once", 8, "servers of the controllers-each rows that run at the same time")
 	fs.IntVar(&o.Requests, "requests", 1_000_000, "requests of the endurance rows")
 	fs.StringVar(&o.Profiles, "profiles", "", "write pprof files of both sides' API servers here; such a run's figures are not for quoting")
 	fs.IntVar(&o.ProfileSeconds, "profile-seconds", 4, "length of a CPU profile; a shorter phase of the load ends it no earlier")
@@ -112,6 +116,7 @@ func (o *options) complete() error {
 	}{
 		{"--pairs", o.Pairs}, {"--clients", o.Clients}, {"--ops", o.Ops}, {"--lists", o.Lists},
 		{"--list-objects", o.ListObjects}, {"--requests", o.Requests}, {"--profile-seconds", o.ProfileSeconds},
+		{"--controlled-objects", o.Controlled}, {"--at-once", o.AtOnce},
 	} {
 		if p.value < 1 {
 			return fault.Usagef("%s=%d: must be at least 1", p.flag, p.value)

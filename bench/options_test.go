@@ -37,6 +37,8 @@ func TestWrongOptionsAreUsageErrors(t *testing.T) {
 		{"--rows=nonsense", "nonsense"},
 		{"--nonsense", "nonsense"},
 		{"--crds=-1", "--crds"},
+		{"--at-once=0", "--at-once"},
+		{"--rows=controllers.api.emp", "controllers.api.emp"},
 		{"extra", "extra"},
 	} {
 		_, err := parseOptions([]string{c.arg}, &bytes.Buffer{})
@@ -75,6 +77,18 @@ func TestSelected(t *testing.T) {
 	}
 	if len(all[0].Rows) != 3 {
 		t.Error("selecting rows changed the scenario")
+	}
+}
+
+func TestManagerIsBuiltForItsRowsOnly(t *testing.T) {
+	for rows, want := range map[string]bool{"startup": false, "controllers.none": false, "controllers.api": true, "controllers-each": true} {
+		o, err := parseOptions([]string{"--rows", rows}, &bytes.Buffer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bins, _ := planBinaries(o); (bins.Manager != "") != want {
+			t.Errorf("--rows %s: kube-controller-manager %q, want one: %v", rows, bins.Manager, want)
+		}
 	}
 }
 

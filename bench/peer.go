@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -15,7 +16,8 @@ import (
 // startPeer starts etcd, waits for its health, and then starts kube-apiserver,
 // both with the flags that controller-runtime's envtest gives them. It is a
 // little kinder than envtest: the certificates exist before the clock starts, and
-// etcd is looked at every 5 ms.
+// etcd is looked at every 5 ms. A kube-controller-manager, where one is asked for,
+// starts when kube-apiserver is ready; nobody waits for it.
 func (l *lab) startPeer(ctx context.Context, s *side, so startOptions) (*instance, error) {
 	etcd, etcdURL, err := l.startPeerEtcd(ctx, s, so)
 	if err != nil {
@@ -27,6 +29,12 @@ func (l *lab) startPeer(ctx context.Context, s *side, so startOptions) (*instanc
 		return nil, err
 	}
 	instance.startup = time.Since(etcd.started)
+	if so.Manager != "" {
+		if err := l.startManager(s, so, instance); err != nil {
+			instance.kill()
+			return nil, err
+		}
+	}
 	return instance, nil
 }
 
@@ -71,6 +79,9 @@ func (l *lab) startPeerAPIServer(ctx context.Context, s *side, so startOptions, 
 		return nil, fmt.Errorf("making the peer's client: %w", err)
 	}
 	args := peer.APIServerArguments(so.Dir, l.peer, etcdURL, port)
+	if so.Manager != "" || so.Admission {
+		args = slices.DeleteFunc(args, func(a string) bool { return a == "--disable-admission-plugins=ServiceAccount" })
+	}
 	p, err := l.startProcess(s, "kube-apiserver of "+s.Label, l.bins.APIServer, append(args, s.spec.Args...))
 	if err != nil {
 		return nil, err
@@ -81,5 +92,5 @@ func (l *lab) startPeerAPIServer(ctx context.Context, s *side, so startOptions, 
 		p.kill()
 		return nil, err
 	}
-	return &instance{procs: procs, config: config, http: client, etcdURL: etcdURL}, nil
+	return &instance{procs: procs, config: config, http: client, urls: []string{etcdURL, host}}, nil
 }

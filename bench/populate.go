@@ -9,22 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-const (
-	crdGroup       = "bench.kapi.dev"
-	fillNamespaces = 10
-)
+const crdGroup = "bench.kapi.dev"
+
+// filling says what a data directory holds.
+type filling struct {
+	Name       string // of the directory; each side has one of a name
+	Namespaces int
+	CRDs       int
+	Objects    int // 1 KiB each
+	// CustomEach is n where each n-th object is a custom resource; the others are ConfigMaps.
+	CustomEach int
+}
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// populate returns a data directory of the side that holds --crds CRDs and
-// --objects objects, half of them custom resources. It is filled once in a run,
-// through the API, by a server without fsync that is then stopped cleanly.
-func (l *lab) populate(ctx context.Context, s *side) (string, error) {
-	if s.populated != "" {
-		return s.populated, nil
+// populate returns a data directory of the side that holds f. It is filled once
+// in a run, through the API, by a server of these options that is then stopped cleanly.
+func (l *lab) populate(ctx context.Context, s *side, f filling, so startOptions) (string, error) {
+	if dir, ok := s.populated[f.Name]; ok {
+		return dir, nil
 	}
-	dir := l.newDir()
-	inst, err := l.start(ctx, s, startOptions{Dir: dir})
+	so.Dir = l.newDir()
+	inst, err := l.start(ctx, s, so)
 	if err != nil {
 		return "", err
 	}
@@ -34,41 +40,41 @@ func (l *lab) populate(ctx context.Context, s *side) (string, error) {
 		return "", err
 	}
 	defer closeAll(clients)
-	if err := l.fill(ctx, clients); err != nil {
+	if err := f.fill(ctx, clients); err != nil {
 		return "", fmt.Errorf("filling a directory of %s: %w", s.Label, err)
 	}
 	closeAll(clients)
 	if _, err := inst.stop(ctx); err != nil {
 		return "", err
 	}
-	s.populated = dir
-	return dir, nil
+	s.populated[f.Name] = so.Dir
+	return so.Dir, nil
 }
 
-func (l *lab) fill(ctx context.Context, clients []*loadClient) error {
-	for n := range fillNamespaces {
+func (f filling) fill(ctx context.Context, clients []*loadClient) error {
+	for n := range f.Namespaces {
 		if err := createNamespace(ctx, clients[0], fillNamespace(n)); err != nil {
 			return err
 		}
 	}
 	// Few at a time: every CRD rebuilds the servers' OpenAPI, and a flood of
 	// them is a measurement of its own.
-	_, err := runPhase(ctx, min(4, len(clients)), l.opts.CRDs, func(ctx context.Context, w, i int) error {
+	_, err := runPhase(ctx, min(4, len(clients)), f.CRDs, func(ctx context.Context, w, i int) error {
 		_, err := clients[w].dynamic.Resource(crdResource).Create(ctx, crd(i), metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("creating CRDs: %w", err)
 	}
-	for i := range l.opts.CRDs {
+	for i := range f.CRDs {
 		if err := awaitEstablished(ctx, clients[0], crd(i).GetName()); err != nil {
 			return err
 		}
 	}
-	_, err = runPhase(ctx, len(clients), l.opts.Objects, func(ctx context.Context, w, i int) error {
-		ns := fillNamespace(i % fillNamespaces)
-		if i%2 == 1 && l.opts.CRDs > 0 {
-			kind := i / 2 % l.opts.CRDs
+	_, err = runPhase(ctx, len(clients), f.Objects, func(ctx context.Context, w, i int) error {
+		ns := fillNamespace(i / f.CustomEach % f.Namespaces)
+		if i%f.CustomEach == f.CustomEach-1 && f.CRDs > 0 {
+			kind := i / f.CustomEach % f.CRDs
 			_, err := clients[w].dynamic.Resource(customResource(kind)).Namespace(ns).
 				Create(ctx, customObject(kind, i), metav1.CreateOptions{})
 			return err
@@ -147,11 +153,13 @@ func awaitEstablished(ctx context.Context, c *loadClient, name string) error {
 		if err != nil {
 			return fmt.Errorf("reading CRD %s: %w", name, err)
 		}
-		conditions, _, err := unstructured.NestedSlice(got.Object, "status", "conditions")
+		// Of a new CRD they are null.
+		conditions, _, err := unstructured.NestedFieldNoCopy(got.Object, "status", "conditions")
 		if err != nil {
 			return fmt.Errorf("reading the conditions of CRD %s: %w", name, err)
 		}
-		for _, c := range conditions {
+		list, _ := conditions.([]any)
+		for _, c := range list {
 			if m, ok := c.(map[string]any); ok && m["type"] == "Established" && m["status"] == "True" {
 				return nil
 			}

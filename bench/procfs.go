@@ -39,6 +39,15 @@ func memoryField(status, field string) (float64, error) {
 	return 0, fmt.Errorf("reading memory: no field %s", field)
 }
 
+// processThreads returns how many threads of the operating system a process has.
+func processThreads(pid int) (float64, error) {
+	tasks, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
+	if err != nil {
+		return 0, fmt.Errorf("counting the threads of a process: %w", err)
+	}
+	return float64(len(tasks)), nil
+}
+
 // processCPU returns the user and system time that a running process has used.
 func processCPU(pid int) (time.Duration, error) {
 	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))

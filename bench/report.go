@@ -31,7 +31,9 @@ type settingsTable struct {
 	ListObjects int     `json:"listObjects"`
 	CRDs        int     `json:"crds"`
 	Objects     int     `json:"objects"`
+	Controlled  int     `json:"controlledObjects"`
 	SettleSec   float64 `json:"settleSeconds"`
+	IdleSec     float64 `json:"idleSeconds"`
 	Profiled    bool    `json:"profiled"`
 }
 
@@ -58,7 +60,7 @@ func (l *lab) newReport() (report, error) {
 	o := l.opts
 	r := report{StartedAt: time.Now(), Machine: l.machine, Settings: settingsTable{
 		Pairs: o.Pairs, Clients: o.Clients, Ops: o.Ops, Lists: o.Lists, ListObjects: o.ListObjects,
-		CRDs: o.CRDs, Objects: o.Objects, SettleSec: o.Settle.Seconds(), Profiled: o.Profiles != "",
+		CRDs: o.CRDs, Objects: o.Objects, Controlled: o.Controlled, SettleSec: o.Settle.Seconds(), IdleSec: o.IdleTime.Seconds(), Profiled: o.Profiles != "",
 	}}
 	for i, s := range l.sides {
 		versions := map[string]string{}
@@ -175,8 +177,12 @@ func (s *summary) text() string {
 	return fmt.Sprintf("%s (%s–%s)", number(s.Median), number(s.Min), number(s.Max))
 }
 
-// number prints three significant digits, and every digit before the point.
+// number prints three significant digits, every digit before the point, and no
+// more than three after it.
 func number(v float64) string {
+	if math.Abs(v) < 0.0005 {
+		v = 0 // not -0.000
+	}
 	digits := 0
 	if v != 0 {
 		digits = max(0, 2-int(math.Floor(math.Log10(math.Abs(v)))))

@@ -74,16 +74,18 @@ type scenario struct {
 	Name  string
 	Doc   string // one line for --help
 	OptIn bool   // only when --rows names it or one of its rows
-	Rows  []row
-	Run   func(ctx context.Context, l *lab, s *side) (sample, error)
+	// Manager is whether the peer needs a kube-controller-manager.
+	Manager bool
+	Rows    []row
+	Run     func(ctx context.Context, l *lab, s *side) (sample, error)
 }
 
 // scenarios is the whole bench, in the order in which it runs and prints. A new
 // row goes into the scenario whose server it can share, or into a new one here.
 func scenarios() []scenario {
-	return []scenario{
+	return slices.Concat([]scenario{
 		startupScenario(), existingScenario(), loadScenario(), sizeScenario(), idleScenario(), enduranceScenario(),
-	}
+	}, controllerScenarios(), []scenario{eachControllerScenario()})
 }
 
 // selected returns the scenarios to run, each with only the rows to print.
@@ -119,8 +121,7 @@ func knownRows() []string {
 	for _, s := range scenarios() {
 		names = append(names, s.Name)
 		for _, r := range s.Rows {
-			group, _, _ := strings.Cut(r.Name, ".")
-			for _, n := range []string{group, r.Name} {
+			for _, n := range beginnings(r.Name) {
 				if !slices.Contains(names, n) {
 					names = append(names, n)
 				}
@@ -130,6 +131,17 @@ func knownRows() []string {
 	return names
 }
 
+// beginnings returns what stands for a row: its name up to each dot, and its name.
+func beginnings(name string) []string {
+	var out []string
+	for i, c := range name {
+		if c == '.' {
+			out = append(out, name[:i])
+		}
+	}
+	return append(out, name)
+}
+
 func scenarioHelp() string {
 	var b strings.Builder
 	for _, s := range scenarios() {
@@ -137,7 +149,7 @@ func scenarioHelp() string {
 		if s.OptIn {
 			note = " (only when named)"
 		}
-		fmt.Fprintf(&b, "  %-10s %s%s\n", s.Name, s.Doc, note)
+		fmt.Fprintf(&b, "  %-29s %s%s\n", s.Name, s.Doc, note)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -33,7 +33,8 @@ func existingScenario() scenario {
 			{Name: "existing.cpu", Unit: "s", Better: lower},
 		},
 		Run: func(ctx context.Context, l *lab, s *side) (sample, error) {
-			dir, err := l.populate(ctx, s)
+			f := filling{Name: "existing", Namespaces: 10, CRDs: l.opts.CRDs, Objects: l.opts.Objects, CustomEach: 2}
+			dir, err := l.populate(ctx, s, f, startOptions{})
 			if err != nil {
 				return nil, err
 			}
@@ -118,8 +119,8 @@ func (l *lab) measureIdle(ctx context.Context, s *side, inst *instance, got samp
 	if got["memory.idle"], err = inst.memory("VmRSS"); err != nil {
 		return err
 	}
-	if n, ok := inst.goroutines(ctx); ok {
-		got["goroutines"] = n
+	if got["goroutines"], err = inst.goroutines(ctx); err != nil {
+		return err
 	}
 	return l.snapshots(ctx, s, inst, "idle")
 }

@@ -81,6 +81,11 @@ kubeAPIServer:
       value: "false"
     - name: enable-admission-plugins # --enable-admission-plugins
       value: A,B
+controllers:
+  enabled: # default
+    - api
+  fakeNodes: 0 # default
+  leaseDuration: 15s # default
 inspect:
   observe: true # default
   traces: 2000 # default
