@@ -69,11 +69,11 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 	if s.identity, err = s.dir.Identity(); err != nil {
 		return chain.Config{}, err
 	}
-	if err := s.makeControllers(); err != nil {
-		return chain.Config{}, err
-	}
 	options, err := s.kube.Complete(ctx, s.listener, chain.Around{Etcd: s.embedded(), ServiceAccounts: s.controls(catalog.ServiceAccount)})
 	if err != nil {
+		return chain.Config{}, err
+	}
+	if err := s.makeControllers(options.SecureServing.ServerCert.CertKey.CertFile); err != nil {
 		return chain.Config{}, err
 	}
 	if s.embedded() {

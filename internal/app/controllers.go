@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/kapi-dev/kapi/internal/chain"
 	"github.com/kapi-dev/kapi/internal/controllers"
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
@@ -32,14 +34,16 @@ func (s *server) controls(name string) bool {
 	return err == nil && selected.Has(name)
 }
 
-// makeControllers says which there are, and with what they work. It comes before
-// the chain, which shows them from its first moment.
-func (s *server) makeControllers() error {
+// makeControllers says which there are, and with what they work; serving is the file
+// with the server's certificate. It comes before the chain, which shows them from its
+// first moment.
+func (s *server) makeControllers(serving string) error {
 	selected, err := s.selected()
 	if err != nil {
 		return err
 	}
 	cfg := controllers.Config{
+		Log:      logr.FromSlogHandler(s.log.With(logging.KeyComponent, "controllers").Handler()),
 		Selected: selected, FakeNodes: s.cfg.Controllers.FakeNodes, KubeletVersion: gitVersion(),
 		SigningCert: s.pki.ClusterCA.Cert, SigningKey: s.pki.ClusterCA.Key,
 		ServiceAccountKey: s.flag("service-account-signing-key-file", s.pki.ServiceAccountKey),
@@ -53,7 +57,11 @@ func (s *server) makeControllers() error {
 	if given("service-account-signing-endpoint") {
 		cfg.ServiceAccountKey = ""
 	}
-	if cfg.RootCA, err = pki.Certificates(s.flag("tls-cert-file", s.pki.ClusterCA.Cert)); err != nil {
+	authority := s.pki.ClusterCA.Cert
+	if serving != s.pki.Serving.Cert {
+		authority = serving // not signed by kapi
+	}
+	if cfg.RootCA, err = pki.Certificates(authority); err != nil {
 		return fmt.Errorf("reading what verifies the server: %w", err)
 	}
 	s.controllers = controllers.New(cfg)

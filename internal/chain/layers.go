@@ -140,10 +140,10 @@ func New(cfg Config) (*Chain, error) {
 	}
 	done := &finished{configs: c, layers: chain.Layers, aggregator: aggregatorServer, apiExtensions: apiExtensionsServer}
 	target, err := done.inspected(cfg)
-	chain.apis = []cache.SharedIndexInformer{target.Definitions, target.APIServices}
 	if err != nil {
 		return nil, fmt.Errorf("building layer %s: %w", LayerInspect, err)
 	}
+	chain.apis = []cache.SharedIndexInformer{target.Definitions, target.APIServices}
 	return chain, c.inspector.Attach(target)
 }
 

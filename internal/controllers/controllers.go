@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 	"k8s.io/klog/v2"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -33,6 +34,8 @@ import (
 
 // Config says which controllers run, and with what.
 type Config struct {
+	// Log is for what a person should read: who runs the controllers, and what is amiss.
+	Log klog.Logger
 	// Selected are those that are on.
 	Selected catalog.Selection
 	// FakeNodes is how many nodes the controller fake-nodes stands in for.
@@ -71,12 +74,12 @@ type Manager struct {
 
 // New returns a manager that runs nothing yet.
 func New(cfg Config) *Manager {
-	m := &Manager{cfg: cfg, log: klog.Background()}
+	m := &Manager{cfg: cfg, log: cfg.Log}
 	constructors := constructors()
 	for _, c := range catalog.Controllers() {
 		r := record.New(c, cfg.Selected.Has(c.Name))
 		if why := constructors[c.Name].idle(cfg); r.Enabled && why != "" {
-			r.Enter(record.Off, why)
+			r.Disable(why)
 		}
 		m.records = append(m.records, r)
 	}
@@ -104,13 +107,14 @@ func (m *Manager) Run(ctx context.Context, api API) {
 	}
 	if !m.cfg.Elect {
 		m.setHolder(m.cfg.Identity)
-		m.lead(ctx, api)
+		m.lead(ctx, api, election.Open)
 		m.setHolder("")
 		return
 	}
+	m.each((*record.Record).Rest)
 	election.Run(ctx, election.Config{
 		Identity: m.cfg.Identity, LeaseDuration: m.cfg.LeaseDuration, Client: api.Config, Log: m.log,
-		Lead: func(ctx context.Context) { m.lead(ctx, api) }, Holder: m.setHolder,
+		Lead: func(ctx context.Context, fence election.Fence) { m.lead(ctx, api, fence) }, Holder: m.setHolder,
 	})
 }
 
@@ -140,13 +144,20 @@ func (m *Manager) setServed(s *informers.Served) {
 	m.served = s
 }
 
-// retryTerm is how long a term that could not be begun is not tried again.
-const retryTerm = 5 * time.Second
+const (
+	// retryTerm is how long a term that could not be begun is not tried again, nor a
+	// controller that could not be made; for that it doubles each time.
+	retryTerm = 5 * time.Second
+	// retryLongest is what it doubles to.
+	retryLongest = 5 * time.Minute
+)
 
 // lead runs the controllers as the server that is to, until ctx is done. What could
 // not be begun, as it is when etcd does not answer, is tried again.
-func (m *Manager) lead(ctx context.Context, api API) {
+func (m *Manager) lead(ctx context.Context, api API, fence election.Fence) {
 	defer m.each((*record.Record).Rest)
+	api.Config = rest.CopyConfig(api.Config)
+	api.Config.Wrap(transport.WrapperFunc(fence))
 	for ctx.Err() == nil {
 		err := m.serve(ctx, api)
 		if err == nil || ctx.Err() != nil {

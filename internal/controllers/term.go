@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -108,7 +109,8 @@ func awaitNamespaces(ctx context.Context, config *rest.Config) error {
 	defer cancel()
 	for _, name := range []string{metav1.NamespaceSystem, metav1.NamespaceDefault} {
 		_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-			_, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+			// Let end by itself: the server would complain of a request that is given up.
+			_, err := client.CoreV1().Namespaces().Get(context.WithoutCancel(ctx), name, metav1.GetOptions{})
 			return err == nil, nil
 		})
 	}
@@ -133,7 +135,6 @@ func (t *term) run(ctx context.Context, records []*record.Record) {
 	made, failed := t.makeAll(ctx, records)
 	t.informers.Start(ctx.Done())
 	close(t.started)
-	t.removeFakeNodes(ctx)
 	var wg sync.WaitGroup
 	start := func(all []running) {
 		for _, one := range all {
@@ -141,12 +142,14 @@ func (t *term) run(ctx context.Context, records []*record.Record) {
 		}
 	}
 	start(made)
+	wg.Go(func() { t.removeFakeNodes(ctx) })
 	// Whoever maps kinds to resources relies on it, also where neither the garbage
 	// collector nor quotas look.
 	wg.Go(func() {
 		wait.UntilWithContext(ctx, func(context.Context) { _, _ = t.served.ServerPreferredResources() }, informers.FollowEvery)
 	})
-	for len(failed) > 0 && sleep(ctx, retryTerm) {
+	again := wait.Backoff{Duration: retryTerm, Factor: 2, Steps: math.MaxInt, Cap: retryLongest}
+	for len(failed) > 0 && sleep(ctx, again.Step()) {
 		made, failed = t.makeAll(ctx, failed)
 		t.informers.Start(ctx.Done())
 		start(made)
@@ -218,12 +221,14 @@ func (t *term) make(ctx context.Context, r *record.Record) (*running, error) {
 		r.Enter(record.Off, why)
 		return nil, nil
 	}
-	ctx = r.Watch(ctx)
+	ctx, giveUp := context.WithCancel(r.Watch(ctx))
 	loop, err := construct.make(ctx, t, r.Controller)
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "Controller was not started and will be tried again", "after", retryTerm)
+		giveUp() // what it has started by then ends
+		klog.FromContext(ctx).Error(err, "Controller was not started and will be tried again")
 		r.Enter(record.Failed, err.Error())
 		return nil, err
 	}
+	context.AfterFunc(ctx, giveUp)
 	return &running{r, ctx, loop}, nil
 }

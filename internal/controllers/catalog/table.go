@@ -49,8 +49,9 @@ func Controllers() []Controller {
 			Doc:    "Takes servers that are gone out of StorageVersions.",
 			Queues: []string{"storage_version_garbage_collector_leases", "storage_version_garbage_collector_storageversions"}, Package: "storageversiongc"},
 		{Name: "service-cidr", Aliases: []string{"service-cidr-controller", "servicecidrs"}, Set: API, Identity: "service-cidrs-controller",
-			Doc:    "Says when a ServiceCIDR is ready, and lets deleted ones go when no address of theirs is used.",
-			Queues: []string{"ipaddresses"}, Package: "servicecidrs"},
+			Doc: "Says when a ServiceCIDR is ready, and lets deleted ones go when no address of theirs is used.",
+			// Its queue has the name of one of the server's own ("ipaddresses"): nothing can be said of it.
+			Package: "servicecidrs"},
 		{Name: "pv-protection", Aliases: []string{"persistentvolume-protection-controller"}, Set: API, Identity: "pv-protection-controller",
 			Doc:    "Lets deleted PersistentVolumes go when no claim is bound to them.",
 			Queues: []string{"pvprotection"}, Package: "volume/pvprotection"},

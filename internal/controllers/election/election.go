@@ -34,8 +34,9 @@ type Config struct {
 	LeaseDuration time.Duration
 	// Client reaches the server, with the right to write the Lease.
 	Client *rest.Config
-	// Lead does what the leader does, until its context is done.
-	Lead func(context.Context)
+	// Lead does what the leader does, until its context is done. Each of its requests
+	// must go through the fence.
+	Lead func(context.Context, Fence)
 	// Holder is told who leads, "" when that is not known.
 	Holder func(identity string)
 	Log    klog.Logger
@@ -68,10 +69,11 @@ func Run(ctx context.Context, cfg Config) {
 // it or ctx is done. The lease is given back when all controllers have stopped, so
 // that the next leader does not begin beside them.
 func (cfg Config) campaign(ctx context.Context) error {
-	lock, err := cfg.lease(ctx)
+	lease, err := cfg.lease(ctx)
 	if err != nil {
 		return err
 	}
+	lock := &renewals{Interface: lease}
 	candidacy, withdraw := context.WithCancel(context.WithoutCancel(ctx))
 	defer withdraw()
 	led := &leadership{ended: make(chan struct{})}
@@ -90,7 +92,7 @@ func (cfg Config) campaign(ctx context.Context) error {
 				defer end()
 				defer context.AfterFunc(ctx, end)()
 				cfg.Log.Info("This server runs the controllers", "identity", cfg.Identity)
-				cfg.Lead(term)
+				cfg.Lead(term, lock.fence(part(cfg.LeaseDuration, renewPart)))
 			},
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(identity string) {
@@ -181,7 +183,8 @@ func (cfg Config) lease(ctx context.Context) (resourcelock.Interface, error) {
 		return nil, err
 	}
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		_, err := client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+		// Let end by itself: the server would complain of a request that is given up.
+		_, err := client.CoreV1().Namespaces().Get(context.WithoutCancel(ctx), metav1.NamespaceSystem, metav1.GetOptions{})
 		return err == nil || !apierrors.IsNotFound(err), err
 	})
 	if err != nil {

@@ -98,7 +98,7 @@ func run(t *testing.T, server *httptest.Server, identity string, leading *atomic
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &candidate{leads: make(chan struct{}, 10), done: make(chan struct{}, 10), stop: cancel, ended: make(chan struct{})}
 	config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}, WrapTransport: func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			if c.cut.Load() {
 				<-r.Context().Done()
 				return nil, r.Context().Err()
@@ -110,7 +110,7 @@ func run(t *testing.T, server *httptest.Server, identity string, leading *atomic
 		defer close(c.ended)
 		Run(ctx, Config{Identity: identity, LeaseDuration: lease, Client: config, Log: klog.Background(),
 			Holder: func(identity string) { c.holder.Store(identity) },
-			Lead: func(ctx context.Context) {
+			Lead: func(ctx context.Context, _ Fence) {
 				if leading.Add(1) > 1 {
 					t.Error("two lead at a time")
 				}
@@ -124,10 +124,6 @@ func run(t *testing.T, server *httptest.Server, identity string, leading *atomic
 	t.Cleanup(func() { cancel(); <-c.ended })
 	return c
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func await(t *testing.T, what string, channel <-chan struct{}) {
 	t.Helper()

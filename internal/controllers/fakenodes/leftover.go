@@ -28,25 +28,27 @@ func RemoveAll(ctx context.Context, client kubernetes.Interface) error {
 	return errors.Join(errs...)
 }
 
+// remove deletes the node last: while it is there, a start that was cut off here can be
+// made good.
 func remove(ctx context.Context, client kubernetes.Interface, node string) error {
 	now := *metav1.NewDeleteOptions(0)
-	if err := client.CoreV1().Nodes().Delete(ctx, node, now); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("deleting a node of an earlier start: %w", err)
-	}
-	if err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Delete(ctx, node, now); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("deleting its lease: %w", err)
-	}
 	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 	if err != nil {
-		return fmt.Errorf("looking for its pods: %w", err)
+		return fmt.Errorf("looking for pods on a node of an earlier start: %w", err)
 	}
 	for _, pod := range pods.Items {
 		if pod.Spec.NodeName != node {
 			continue
 		}
 		if err := client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, now); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("deleting pod %s/%s on it: %w", pod.Namespace, pod.Name, err)
+			return fmt.Errorf("deleting pod %s/%s on a node of an earlier start: %w", pod.Namespace, pod.Name, err)
 		}
+	}
+	if err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Delete(ctx, node, now); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting the lease of a node of an earlier start: %w", err)
+	}
+	if err := client.CoreV1().Nodes().Delete(ctx, node, now); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting a node of an earlier start: %w", err)
 	}
 	return nil
 }

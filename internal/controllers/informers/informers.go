@@ -45,6 +45,8 @@ type Set struct {
 	mu sync.Mutex
 	// whole are the resources with an informer in Typed.
 	whole map[schema.GroupVersionResource]bool
+	// learned is from how many informers whole was made.
+	learned int
 	// partial are the informers of metadata.
 	partial map[schema.GroupVersionResource]*partial
 	running sync.WaitGroup
@@ -147,6 +149,10 @@ func (i *Set) learn() {
 	done, cancel := context.WithCancel(context.Background())
 	cancel() // the answer names what has been started, and waits for nothing
 	started := i.Typed.WaitForCacheSyncWithContext(done).Synced
+	if len(started) == i.learned {
+		return
+	}
+	i.learned = len(started)
 	for kind, kindType := range scheme.Scheme.AllKnownTypes() {
 		if _, ok := started[reflect.PointerTo(kindType)]; ok {
 			r, _ := meta.UnsafeGuessKindToResource(kind)

@@ -30,6 +30,9 @@ type Served struct {
 	discovery.CachedDiscoveryInterface
 	answered func(now map[schema.GroupVersionResource]bool, changed bool)
 
+	// refreshing lets one ask at a time.
+	refreshing sync.Mutex
+
 	mu        sync.Mutex
 	lists     []*metav1.APIResourceList
 	err       error
@@ -63,17 +66,27 @@ func (s *Served) Stop() {
 // ServerPreferredResources returns the resources in the version that the server
 // prefers. As in client-go, there may be resources beside an error.
 func (s *Served) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
-	s.mu.Lock()
-	fresh := s.stopped || time.Since(s.asked) < askAgain && time.Since(s.changedAt) > unsettled
-	lists, err := s.lists, s.err
-	s.mu.Unlock()
-	if fresh {
+	if lists, err, fresh := s.known(); fresh {
 		return lists, err
 	}
-	_ = s.Refresh()
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
+	if lists, err, fresh := s.known(); fresh {
+		return lists, err // somebody has asked meanwhile
+	}
+	if err := s.ask(); err != nil {
+		return nil, err
+	}
+	lists, err, _ := s.known()
+	return lists, err
+}
+
+// known returns the last answer, and whether it can stand for a new one.
+func (s *Served) known() (lists []*metav1.APIResourceList, err error, fresh bool) { //nolint:revive // the error is a part of the answer
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lists, s.err
+	fresh = s.stopped || time.Since(s.asked) < askAgain && time.Since(s.changedAt) > unsettled
+	return s.lists, s.err, fresh
 }
 
 // ServerPreferredNamespacedResources returns those that are in namespaces.
@@ -93,15 +106,22 @@ func (s *Served) Has(r schema.GroupVersionResource) bool {
 
 // Refresh asks. It returns an error if there is no answer at all.
 func (s *Served) Refresh() error {
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
+	return s.ask()
+}
+
+// ask asks, with refreshing locked.
+func (s *Served) ask() error {
 	asked := time.Now()
 	s.Invalidate()
 	_, every, err := s.ServerGroupsAndResources()
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !partly {
+		// Not kept: whoever looks next asks again.
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		// Not kept: whoever looks next asks again.
-		s.lists, s.err, s.asked = nil, err, time.Time{}
+		s.asked = time.Time{}
 		return err
 	}
 	lists, err := s.CachedDiscoveryInterface.ServerPreferredResources()
@@ -113,9 +133,12 @@ func (s *Served) Refresh() error {
 		}
 	}
 	changed := !maps.Equal(all, s.all)
-	s.lists, s.err, s.asked, s.all = lists, err, asked, all
 	s.mu.Unlock()
+	// First this: who sees a resource that is back must get a new informer of it.
 	s.answered(all, changed)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lists, s.err, s.asked, s.all = lists, err, asked, all
 	return nil
 }
 

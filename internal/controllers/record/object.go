@@ -13,12 +13,12 @@ var described = map[Phase]struct {
 	status          metav1.ConditionStatus
 	reason, message string
 }{
-	Unselected: {metav1.ConditionFalse, "NotSelected", "It is not among --controllers."},
-	Standby:    {metav1.ConditionFalse, "NotLeader", "This server does not run the controllers now."},
-	Starting:   {metav1.ConditionFalse, "Starting", "It is being started."},
-	Running:    {metav1.ConditionTrue, "Running", "It runs in this server."},
-	Off:        {metav1.ConditionFalse, "Disabled", "It has nothing to do in this server."},
-	Failed:     {metav1.ConditionFalse, "Failed", "It does not run."},
+	Unselected: {metav1.ConditionFalse, v1alpha1.ControllerNotSelected, "It is not among --controllers."},
+	Standby:    {metav1.ConditionFalse, v1alpha1.ControllerNotLeader, "This server does not run the controllers now."},
+	Starting:   {metav1.ConditionFalse, v1alpha1.ControllerStarting, "It is being started."},
+	Running:    {metav1.ConditionTrue, v1alpha1.ControllerRunning, "It runs in this server."},
+	Off:        {metav1.ConditionFalse, v1alpha1.ControllerDisabled, "It has nothing to do in this server."},
+	Failed:     {metav1.ConditionFalse, v1alpha1.ControllerFailed, "It does not run."},
 }
 
 // Object returns the controller as it is now. holder is who runs the controllers, if
@@ -46,7 +46,7 @@ func (r *Record) Object(holder, self string) *v1alpha1.Controller {
 	o.Status = v1alpha1.ControllerStatus{
 		Leader: r.phase == Running, Errors: r.errors, LastError: r.last, LastErrorAt: at(r.lastAt), StartedAt: at(r.since),
 		Conditions: []metav1.Condition{{
-			Type: "Running", Status: running.status, Reason: running.reason, Message: message, LastTransitionTime: metav1.NewTime(r.changed),
+			Type: v1alpha1.ConditionRunning, Status: running.status, Reason: running.reason, Message: message, LastTransitionTime: metav1.NewTime(r.changed),
 		}},
 	}
 	if o.Spec.Enabled {

@@ -6,6 +6,7 @@ package record
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,7 +40,12 @@ type Record struct {
 	// Enabled says that it was selected.
 	Enabled bool
 
-	mu      sync.Mutex
+	// code is the beginning of the names of the controller's functions.
+	code string
+
+	mu sync.Mutex
+	// fixed says that the phase is Off for as long as the process runs.
+	fixed   bool
 	ends    <-chan struct{} // closed when the controller is told to stop; nil before it was made
 	phase   Phase
 	why     string
@@ -58,21 +64,38 @@ const (
 	sayAgain = 10 * time.Minute
 	// saidMost bounds the errors that are remembered for that.
 	saidMost = 100
+	// longest is how many bytes of an error are kept: some print whole objects.
+	longest = 1024
 )
 
-// New returns the record of a controller that does not run.
+// New returns the record of a controller that does not run yet.
 func New(c catalog.Controller, enabled bool) *Record {
-	r := &Record{Controller: c, Enabled: enabled, changed: time.Now()}
+	r := &Record{Controller: c, Enabled: enabled, changed: time.Now(), code: c.Package + "."}
+	if !strings.Contains(c.Package, "k8s.io/") && !strings.Contains(c.Package, "github.com/") {
+		r.code = "k8s.io/kubernetes/pkg/controller/" + r.code
+	}
 	if enabled {
-		r.phase = Standby
+		r.phase, r.why = Starting, "The server is being started."
 	}
 	return r
+}
+
+// Disable notes that the controller has nothing to do in this process, whatever
+// happens.
+func (r *Record) Disable(why string) {
+	r.Enter(Off, why)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fixed = true
 }
 
 // Enter notes what the controller does now, and why.
 func (r *Record) Enter(phase Phase, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.fixed {
+		return
+	}
 	if r.phase != phase {
 		r.changed = time.Now()
 	}
@@ -102,6 +125,9 @@ func (r *Record) Fail(err error) {
 // Note counts an error that the controller has reported, and tells whether it is
 // new: the same was not reported in the last ten minutes.
 func (r *Record) Note(text string) (isNew bool) {
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()

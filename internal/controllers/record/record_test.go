@@ -50,15 +50,18 @@ func TestErrorsAreNoted(t *testing.T) {
 		message string
 		want    string
 	}{
-		"with a message":     {errors.New("boom"), "Syncing failed", "Syncing failed: boom"},
-		"of no message":      {errors.New("boom"), "", "boom"},
-		"unhandled":          {errors.New("boom"), unhandled, "boom"},
-		"no error":           {nil, "Something is wrong", "Something is wrong"},
-		"conflict":           {conflict(), "Syncing failed", ""},
-		"conflict as text":   {fmt.Errorf("sync failed with %v", conflict()), "", ""}, //nolint:errorlint // as upstream does
-		"the server stops":   {fmt.Errorf("asking: %w", context.Canceled), "", ""},
-		"an informer behind": {errors.New("read version: 1 is not as new as written version: 2 for group resource replicasets.apps"), "", ""},
-		"a deadline is not":  {context.DeadlineExceeded, "", "context deadline exceeded"},
+		"with a message":      {errors.New("boom"), "Syncing failed", "Syncing failed: boom"},
+		"of no message":       {errors.New("boom"), "", "boom"},
+		"unhandled":           {errors.New("boom"), unhandled, "boom"},
+		"no error":            {nil, "Something is wrong", "Something is wrong"},
+		"conflict":            {conflict(), "Syncing failed", ""},
+		"conflict as text":    {fmt.Errorf("sync failed with %v", conflict()), "", ""}, //nolint:errorlint // as upstream does
+		"the server stops":    {fmt.Errorf("asking: %w", context.Canceled), "", ""},
+		"an informer behind":  {errors.New("read version: 1 is not as new as written version: 2 for group resource replicasets.apps"), "", ""},
+		"slow informers":      {errors.New("timed out waiting for dependency graph builder sync during GC sync"), unhandled, ""},
+		"slow quota monitors": {nil, "Timed out waiting for quota monitor sync", ""},
+		"a second term":       {errors.New("duplicate metrics collector registration attempted"), "unable to register metrics", ""},
+		"a deadline is not":   {context.DeadlineExceeded, "", "context deadline exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, lines := logged(t, 0)
@@ -95,6 +98,10 @@ func TestSaidOnce(t *testing.T) {
 	}
 	for i := range 3 * saidMost {
 		r.Note(fmt.Sprint(i))
+	}
+	r.Note(strings.Repeat("é", 5000))
+	if last := r.Object("", "").Status.LastError; len(last) > longest+3 {
+		t.Errorf("an error of %d bytes is kept", len(last))
 	}
 	if len(r.said) > saidMost {
 		t.Errorf("%d errors are remembered", len(r.said))
@@ -166,8 +173,9 @@ func TestObject(t *testing.T) {
 		"not selected": {false, nil, "me", "NotSelected", func(o *v1alpha1.Controller) bool {
 			return !o.Spec.Enabled && o.Spec.Reason != "" && o.Status.Holder == ""
 		}},
-		"nobody leads": {true, nil, "", "NotLeader", func(o *v1alpha1.Controller) bool { return o.Spec.Enabled && o.Status.Holder == "" }},
-		"another leads": {true, nil, "other", "NotLeader", func(o *v1alpha1.Controller) bool {
+		"not ready":    {true, nil, "", "Starting", func(o *v1alpha1.Controller) bool { return o.Spec.Enabled && !o.Status.Leader }},
+		"nobody leads": {true, (*Record).Rest, "", "NotLeader", func(o *v1alpha1.Controller) bool { return o.Spec.Enabled && o.Status.Holder == "" }},
+		"another leads": {true, (*Record).Rest, "other", "NotLeader", func(o *v1alpha1.Controller) bool {
 			return o.Status.Holder == "other" && strings.Contains(o.Status.Conditions[0].Message, "other")
 		}},
 		"starting": {true, func(r *Record) { r.Enter(Starting, "") }, "me", "Starting", func(o *v1alpha1.Controller) bool { return !o.Status.Leader }},
@@ -180,6 +188,10 @@ func TestObject(t *testing.T) {
 		"failed": {true, func(r *Record) { r.Fail(errors.New("no key")) }, "me", "Failed", func(o *v1alpha1.Controller) bool {
 			return o.Spec.Enabled && o.Status.LastError == "no key" && o.Status.Conditions[0].Message == "no key"
 		}},
+		"off for good": {true, func(r *Record) { r.Disable("no key"); r.Enter(Starting, ""); r.Fail(errors.New("x")); r.Rest() }, "me", "Disabled",
+			func(o *v1alpha1.Controller) bool { return !o.Spec.Enabled && o.Spec.Reason == "no key" }},
+		"off until the next time": {true, func(r *Record) { r.Enter(Off, "not served"); r.Rest() }, "me", "Disabled",
+			func(o *v1alpha1.Controller) bool { return o.Spec.Reason == "not served" }},
 		"stopped": {true, func(r *Record) { r.Enter(Running, ""); r.Enter(Standby, "") }, "me", "NotLeader", func(o *v1alpha1.Controller) bool {
 			return !o.Status.Leader && o.Status.StartedAt == nil
 		}},

@@ -11,6 +11,8 @@ import (
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
+
+	"github.com/kapi-dev/kapi/internal/controllers/election"
 )
 
 // quieter is how many levels what controllers have to say is less important in a
@@ -36,7 +38,8 @@ func (s *sink) Info(level int, message string, values ...any) {
 
 // Error implements logr.LogSink.
 func (s *sink) Error(err error, message string, values ...any) {
-	if passing(err) || s.record.ending() || !s.record.Note(text(err, message)) || contains(err, expected) {
+	said := text(err, message)
+	if passing(err, said) || s.record.ending() || !s.record.Note(said) || contains(said, expected) {
 		if s.LogSink.Enabled(quieter) {
 			s.LogSink.Info(quieter, message, append(slices.Clone(values), "err", err)...)
 		}
@@ -71,7 +74,9 @@ var passingTexts = []string{
 	"the object has been modified; please apply your changes to the latest version and try again",
 	"imed out waiting for dependency graph builder sync", // informers are slow to fill; it goes on without
 	"imed out waiting for quota monitor sync",            // likewise
-	"is not as new as written version",                   // consistency.ConsistencyError: an informer is behind what the controller wrote
+	"duplicate metrics collector registration attempted", // the second term of a process
+	election.Fenced,                    // another server leads, and this one has not heard of it yet
+	"is not as new as written version", // consistency.ConsistencyError: an informer is behind what the controller wrote
 }
 
 // expected are parts of errors that are worth knowing, and not worth a line: of kinds
@@ -79,13 +84,13 @@ var passingTexts = []string{
 var expected = []string{"no matches for "}
 
 // passing tells errors that are part of a controller's life, and are gone when it
-// tries again: somebody else was quicker, or the server stops.
-func passing(err error) bool {
-	return apierrors.IsConflict(err) || errors.Is(err, context.Canceled) || contains(err, passingTexts)
+// tries again: somebody else was quicker, or the server stops. text is what they say.
+func passing(err error, text string) bool {
+	return apierrors.IsConflict(err) || errors.Is(err, context.Canceled) || contains(text, passingTexts)
 }
 
-func contains(err error, texts []string) bool {
-	return err != nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(err.Error(), text) })
+func contains(text string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 func text(err error, message string) string {
@@ -126,7 +131,7 @@ func caller(records []*Record) *Record {
 	for {
 		frame, more := frames.Next()
 		for _, r := range records {
-			if r.Enabled && strings.HasPrefix(frame.Function, r.code()) {
+			if r.Enabled && strings.HasPrefix(frame.Function, r.code) {
 				return r
 			}
 		}
@@ -134,12 +139,4 @@ func caller(records []*Record) *Record {
 			return nil
 		}
 	}
-}
-
-// code is the beginning of the names of the controller's functions.
-func (r *Record) code() string {
-	if strings.Contains(r.Package, "k8s.io/") || strings.Contains(r.Package, "github.com/") {
-		return r.Package + "."
-	}
-	return "k8s.io/kubernetes/pkg/controller/" + r.Package + "."
 }
