@@ -65,6 +65,10 @@ type Manager struct {
 	cfg     Config
 	log     klog.Logger
 	records []*record.Record
+	// made are the constructors by name, and retry is how long after a failure there
+	// is another try; tests have their own.
+	made  map[string]constructor
+	retry time.Duration
 
 	mu     sync.Mutex
 	holder string
@@ -73,12 +77,13 @@ type Manager struct {
 }
 
 // New returns a manager that runs nothing yet.
-func New(cfg Config) *Manager {
-	m := &Manager{cfg: cfg, log: cfg.Log}
-	constructors := constructors()
+func New(cfg Config) *Manager { return newManager(cfg, constructors(), retryTerm) }
+
+func newManager(cfg Config, made map[string]constructor, retry time.Duration) *Manager {
+	m := &Manager{cfg: cfg, log: cfg.Log, made: made, retry: retry}
 	for _, c := range catalog.Controllers() {
 		r := record.New(c, cfg.Selected.Has(c.Name))
-		if why := constructors[c.Name].idle(cfg); r.Enabled && why != "" {
+		if why := made[c.Name].idle(cfg); r.Enabled && why != "" {
 			r.Disable(why)
 		}
 		m.records = append(m.records, r)
@@ -121,9 +126,8 @@ func (m *Manager) Run(ctx context.Context, api API) {
 // sayIdle says which controllers were asked for and have nothing to do because of how
 // the server was started. Those whose API or gate is off were not meant.
 func (m *Manager) sayIdle() {
-	constructors := constructors()
 	for _, r := range m.records {
-		if off := constructors[r.Name].off; r.Enabled && off != nil && off(m.cfg) != "" {
+		if off := m.made[r.Name].off; r.Enabled && off != nil && off(m.cfg) != "" {
 			m.log.Info("Controller has nothing to do", "controller", r.Name, "why", off(m.cfg))
 		}
 	}
@@ -163,11 +167,8 @@ func (m *Manager) lead(ctx context.Context, api API, fence election.Fence) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		m.log.Error(err, "Controllers could not be started and will be", "after", retryTerm)
-		select {
-		case <-ctx.Done():
-		case <-time.After(retryTerm):
-		}
+		m.log.Error(err, "Controllers could not be started and will be", "after", m.retry)
+		sleep(ctx, m.retry)
 	}
 }
 
@@ -178,7 +179,7 @@ func (m *Manager) serve(ctx context.Context, api API) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m.each(func(r *record.Record) { r.Enter(record.Starting, "") })
-	t, err := newTerm(ctx, m.cfg, api)
+	t, err := newTerm(ctx, m, api)
 	if err != nil {
 		m.each(func(r *record.Record) { r.Fail(err) })
 		return err

@@ -34,6 +34,8 @@ const reader = "system:kube-controller-manager"
 type term struct {
 	cfg       Config
 	api       API
+	made      map[string]constructor
+	retry     time.Duration
 	informers *informers.Set
 	served    *informers.Served
 	mapper    meta.ResettableRESTMapper
@@ -43,8 +45,8 @@ type term struct {
 	started chan struct{}
 }
 
-func newTerm(ctx context.Context, cfg Config, api API) (*term, error) {
-	t := &term{cfg: cfg, api: api, started: make(chan struct{})}
+func newTerm(ctx context.Context, m *Manager, api API) (*term, error) {
+	t := &term{cfg: m.cfg, api: api, made: m.made, retry: m.retry, started: make(chan struct{})}
 	config := t.as("informers", reader)
 	if err := awaitNamespaces(ctx, config); err != nil {
 		return nil, err
@@ -148,7 +150,7 @@ func (t *term) run(ctx context.Context, records []*record.Record) {
 	wg.Go(func() {
 		wait.UntilWithContext(ctx, func(context.Context) { _, _ = t.served.ServerPreferredResources() }, informers.FollowEvery)
 	})
-	again := wait.Backoff{Duration: retryTerm, Factor: 2, Steps: math.MaxInt, Cap: retryLongest}
+	again := wait.Backoff{Duration: t.retry, Factor: 2, Steps: math.MaxInt, Cap: retryLongest}
 	for len(failed) > 0 && sleep(ctx, again.Step()) {
 		made, failed = t.makeAll(ctx, failed)
 		t.informers.Start(ctx.Done())
@@ -212,7 +214,7 @@ func (t *term) removeFakeNodes(ctx context.Context) {
 
 // make makes one controller. Its record says why there is none.
 func (t *term) make(ctx context.Context, r *record.Record) (*running, error) {
-	construct := constructors()[r.Name]
+	construct := t.made[r.Name]
 	why := construct.idle(t.cfg)
 	if why == "" {
 		why = t.missing(construct)
