@@ -73,7 +73,7 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 	if err != nil {
 		return chain.Config{}, err
 	}
-	if err := s.makeControllers(options.SecureServing.ServerCert.CertKey.CertFile); err != nil {
+	if err := s.makeControllers(options); err != nil {
 		return chain.Config{}, err
 	}
 	if s.embedded() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -34,10 +35,9 @@ func (s *server) controls(name string) bool {
 	return err == nil && selected.Has(name)
 }
 
-// makeControllers says which there are, and with what they work; serving is the file
-// with the server's certificate. It comes before the chain, which shows them from its
-// first moment.
-func (s *server) makeControllers(serving string) error {
+// makeControllers says which there are, and with what they work. It comes before the
+// chain, which shows them from its first moment.
+func (s *server) makeControllers(options chain.Completed) error {
 	selected, err := s.selected()
 	if err != nil {
 		return err
@@ -47,6 +47,7 @@ func (s *server) makeControllers(serving string) error {
 		Selected: selected, FakeNodes: s.cfg.Controllers.FakeNodes, KubeletVersion: gitVersion(),
 		SigningCert: s.pki.ClusterCA.Cert, SigningKey: s.pki.ClusterCA.Key,
 		ServiceAccountKey: s.flag("service-account-signing-key-file", s.pki.ServiceAccountKey),
+		NodeAuthorizer:    slices.Contains(options.Authorization.Modes, "Node"),
 		Identity:          chain.ServerID(s.identity), Elect: !s.embedded(), LeaseDuration: s.cfg.Controllers.LeaseDuration.Std(),
 	}
 	given := s.given()
@@ -57,16 +58,27 @@ func (s *server) makeControllers(serving string) error {
 	if given("service-account-signing-endpoint") {
 		cfg.ServiceAccountKey = ""
 	}
-	authority := s.pki.ClusterCA.Cert
-	if serving != s.pki.Serving.Cert {
-		authority = serving // not signed by kapi
-	}
-	if cfg.RootCA, err = pki.Certificates(authority); err != nil {
+	if cfg.RootCA, err = s.authority(options); err != nil {
 		return fmt.Errorf("reading what verifies the server: %w", err)
 	}
 	s.controllers = controllers.New(cfg)
 	globals.OnError(s.controllers.HandleError)
 	return nil
+}
+
+// authority returns the certificates, as PEM, that verify the server: kapi's authority,
+// unless it serves a certificate that kapi has not made.
+func (s *server) authority(options chain.Completed) ([]byte, error) {
+	serving := options.SecureServing.ServerCert
+	switch {
+	case serving.CertKey.CertFile == s.pki.Serving.Cert:
+		return pki.Certificates(s.pki.ClusterCA.Cert)
+	case serving.CertKey.CertFile == "" && serving.GeneratedCert != nil:
+		text, _ := serving.GeneratedCert.CurrentCertKeyContent()
+		return pki.OnlyCertificates(text)
+	default:
+		return pki.Certificates(serving.CertKey.CertFile)
+	}
 }
 
 // startControllers lets them begin, and waits for nothing.

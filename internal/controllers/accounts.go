@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/keyutil"
+	bootstrapapi "k8s.io/cluster-bootstrap/token/api"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/bootstrap"
@@ -52,6 +55,17 @@ func accountConstructors() map[string]constructor {
 	}
 }
 
+// secrets are those of a type: all that a controller of tokens looks at, and on many
+// servers few of very many.
+func (t *term) secrets(kind corev1.SecretType) coreinformers.SecretInformer {
+	return t.informers.Selected("type=" + string(kind)).Core().V1().Secrets()
+}
+
+// configMaps are those of a name, in all namespaces.
+func (t *term) configMaps(name string) coreinformers.ConfigMapInformer {
+	return t.informers.Selected("metadata.name=" + name).Core().V1().ConfigMaps()
+}
+
 func makeServiceAccounts(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
 	client, err := t.client(c)
 	if err != nil {
@@ -87,8 +101,7 @@ func makeTokens(ctx context.Context, t *term, c catalog.Controller) (loop, error
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.Typed.Core().V1()
-	tokens, err := accounts.NewTokensController(klog.FromContext(ctx), core.ServiceAccounts(), core.Secrets(), client,
+	tokens, err := accounts.NewTokensController(klog.FromContext(ctx), t.informers.Typed.Core().V1().ServiceAccounts(), t.secrets(corev1.SecretTypeServiceAccountToken), client,
 		accounts.TokensControllerOptions{TokenGenerator: generator, RootCA: t.cfg.RootCA})
 	if err != nil {
 		return nil, err
@@ -102,7 +115,7 @@ func makeTokenCleaner(_ context.Context, t *term, c catalog.Controller) (loop, e
 		return nil, err
 	}
 	core := t.informers.Typed.Core().V1()
-	tokens, err := accounts.NewLegacySATokenCleaner(core.ServiceAccounts(), core.Secrets(), core.Pods(), client, clock.RealClock{},
+	tokens, err := accounts.NewLegacySATokenCleaner(core.ServiceAccounts(), t.secrets(corev1.SecretTypeServiceAccountToken), core.Pods(), client, clock.RealClock{},
 		accounts.LegacySATokenCleanerOptions{CleanUpPeriod: tokenCleanUp, SyncInterval: accounts.DefaultCleanerSyncInterval})
 	if err != nil {
 		return nil, err
@@ -115,8 +128,8 @@ func makeRootCAPublisher(_ context.Context, t *term, c catalog.Controller) (loop
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.Typed.Core().V1()
-	publisher, err := rootcacertpublisher.NewPublisher(core.ConfigMaps(), core.Namespaces(), client, t.cfg.RootCA)
+	publisher, err := rootcacertpublisher.NewPublisher(t.configMaps(rootcacertpublisher.RootCACertConfigMapName),
+		t.informers.Typed.Core().V1().Namespaces(), client, t.cfg.RootCA)
 	if err != nil {
 		return nil, err
 	}
@@ -212,8 +225,7 @@ func makeBootstrapSigner(_ context.Context, t *term, c catalog.Controller) (loop
 	if err != nil {
 		return nil, err
 	}
-	core := t.informers.Typed.Core().V1()
-	signs, err := bootstrap.NewSigner(client, core.Secrets(), core.ConfigMaps(), bootstrap.DefaultSignerOptions())
+	signs, err := bootstrap.NewSigner(client, t.secrets(corev1.SecretTypeBootstrapToken), t.configMaps(bootstrapapi.ConfigMapClusterInfo), bootstrap.DefaultSignerOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +237,7 @@ func makeBootstrapTokenCleaner(_ context.Context, t *term, c catalog.Controller)
 	if err != nil {
 		return nil, err
 	}
-	cleans, err := bootstrap.NewTokenCleaner(client, t.informers.Typed.Core().V1().Secrets(), bootstrap.DefaultTokenCleanerOptions())
+	cleans, err := bootstrap.NewTokenCleaner(client, t.secrets(corev1.SecretTypeBootstrapToken), bootstrap.DefaultTokenCleanerOptions())
 	if err != nil {
 		return nil, err
 	}

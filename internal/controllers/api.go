@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kubernetes/pkg/controller"
 	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
@@ -192,8 +194,10 @@ func makePolicyStatus(_ context.Context, t *term, c catalog.Controller) (loop, e
 	if err != nil {
 		return nil, err
 	}
-	schemas := resolver.NewDefinitionsSchemaResolver(openapi.GetOpenAPIDefinitions, scheme.Scheme, apiextensionsscheme.Scheme).
-		Combine(&resolver.ClientDiscoveryResolver{Discovery: client.Discovery()})
+	schemas := lazySchemas(sync.OnceValue(func() resolver.SchemaResolver {
+		return resolver.NewDefinitionsSchemaResolver(openapi.GetOpenAPIDefinitions, scheme.Scheme, apiextensionsscheme.Scheme).
+			Combine(&resolver.ClientDiscoveryResolver{Discovery: client.Discovery()})
+	}))
 	policies, err := validatingadmissionpolicystatus.NewController(
 		t.informers.Typed.Admissionregistration().V1().ValidatingAdmissionPolicies(),
 		client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
@@ -217,6 +221,15 @@ func noMigrator(cfg Config) string {
 		}
 	}
 	return ""
+}
+
+// lazySchemas makes its resolver when a schema is asked for: it keeps 7 MB of
+// definitions, and without a policy nobody asks.
+type lazySchemas func() resolver.SchemaResolver
+
+// ResolveSchema implements resolver.SchemaResolver.
+func (l lazySchemas) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	return l().ResolveSchema(kind)
 }
 
 func makeMigrator(ctx context.Context, t *term, c catalog.Controller) (loop, error) {

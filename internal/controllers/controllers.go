@@ -42,6 +42,8 @@ type Config struct {
 	FakeNodes int
 	// KubeletVersion is what these nodes say that they run ("v1.37.2").
 	KubeletVersion string
+	// NodeAuthorizer says that the server lets nodes do what is theirs.
+	NodeAuthorizer bool
 	// Identity names this server among several that could run the controllers.
 	Identity string
 	// Elect says that there can be several: one of them is elected, and LeaseDuration
@@ -167,7 +169,7 @@ func (m *Manager) lead(ctx context.Context, api API, fence election.Fence) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		m.log.Error(err, "Controllers could not be started and will be", "after", m.retry)
+		m.log.Error(err, "Controllers can not be started, which is tried again", "every", m.retry)
 		sleep(ctx, m.retry)
 	}
 }

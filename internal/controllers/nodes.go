@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
@@ -14,7 +15,11 @@ import (
 // nodeConstructors are those of the set nodes.
 func nodeConstructors() map[string]constructor {
 	return map[string]constructor{
-		catalog.Scheduler: {make: makeScheduler},
+		// It looks at what spreads pods, and at volumes, whether there is any or not.
+		catalog.Scheduler: {resources: []schema.GroupVersionResource{
+			resource("apps", "v1", "replicasets"), resource("apps", "v1", "statefulsets"), resource("policy", "v1", "poddisruptionbudgets"),
+			resource("storage.k8s.io", "v1", "storageclasses"), resource("storage.k8s.io", "v1", "csinodes"),
+		}, make: makeScheduler},
 		catalog.FakeNodes: {make: makeFakeNodes},
 	}
 }
@@ -32,6 +37,7 @@ func makeScheduler(ctx context.Context, t *term, c catalog.Controller) (loop, er
 }
 
 // makeFakeNodes gives each node a client that may do what a kubelet may, and no more.
+// Without the Node authorizer a node may do nothing, and so all act with full rights.
 func makeFakeNodes(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
 	admin, err := t.all(c.Name)
 	if err != nil {
@@ -40,6 +46,9 @@ func makeFakeNodes(ctx context.Context, t *term, c catalog.Controller) (loop, er
 	nodes, err := fakenodes.New(ctx, fakenodes.Config{
 		Count: t.cfg.FakeNodes, KubeletVersion: t.cfg.KubeletVersion, Admin: admin, Informers: t.informers.Typed,
 		Client: func(node string) (kubernetes.Interface, error) {
+			if !t.cfg.NodeAuthorizer {
+				return admin, nil
+			}
 			config := t.as(c.Name, "system:node:"+node)
 			config.Impersonate.Groups = []string{"system:nodes"}
 			return kubernetes.NewForConfig(config)

@@ -96,8 +96,12 @@ func (t *term) client(c catalog.Controller) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(t.config(c))
 }
 
-// namespacesPatience is how long a first start may take to make its namespaces.
-const namespacesPatience = 10 * time.Second
+const (
+	// namespacesPatience is how long a first start may take to make its namespaces.
+	namespacesPatience = 10 * time.Second
+	// requestPatience is how long one request for them may take.
+	requestPatience = 2 * time.Second
+)
 
 // awaitNamespaces waits until there is a place for events: the layers make namespaces
 // default and kube-system beside everything else. A server without them is none to
@@ -112,7 +116,9 @@ func awaitNamespaces(ctx context.Context, config *rest.Config) error {
 	for _, name := range []string{metav1.NamespaceSystem, metav1.NamespaceDefault} {
 		_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 			// Let end by itself: the server would complain of a request that is given up.
-			_, err := client.CoreV1().Namespaces().Get(context.WithoutCancel(ctx), name, metav1.GetOptions{})
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestPatience)
+			defer cancel()
+			_, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 			return err == nil, nil
 		})
 	}

@@ -139,8 +139,9 @@ func (m *machine) keep(err error, doing string) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// removeSurplus deletes a node of an earlier start with more nodes, its lease, and
-// then the pods on it: without their node, nobody would end them. A pod may still be
+// removeSurplus deletes the pods on a node of an earlier start with more nodes, which
+// nobody would end without it, its lease and then the node: while that is there, a
+// start that was cut off here can be made good. A pod may still be
 // bound to it for a moment, by a scheduler that has not heard; podChanged brings
 // those here.
 func (n *Nodes) removeSurplus(ctx context.Context, name string) error {
@@ -149,19 +150,11 @@ func (n *Nodes) removeSurplus(ctx context.Context, name string) error {
 		n.surplus.Delete(name)
 		return nil
 	}
-	now := *metav1.NewDeleteOptions(0)
-	err := n.config.Admin.CoreV1().Nodes().Delete(ctx, name, now)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("deleting a node that is too many: %w", err)
-	}
-	err = n.config.Admin.CoordinationV1().Leases(corev1.NamespaceNodeLease).Delete(ctx, name, now)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("deleting the lease of a node that is too many: %w", err)
-	}
 	pods, err := n.pods.List(labels.Everything())
 	if err != nil {
 		return err
 	}
+	now := *metav1.NewDeleteOptions(0)
 	for _, pod := range pods {
 		if pod.Spec.NodeName != name {
 			continue
@@ -170,6 +163,14 @@ func (n *Nodes) removeSurplus(ctx context.Context, name string) error {
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("deleting pod %s/%s of a node that is too many: %w", pod.Namespace, pod.Name, err)
 		}
+	}
+	err = n.config.Admin.CoordinationV1().Leases(corev1.NamespaceNodeLease).Delete(ctx, name, now)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting the lease of a node that is too many: %w", err)
+	}
+	err = n.config.Admin.CoreV1().Nodes().Delete(ctx, name, now)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting a node that is too many: %w", err)
 	}
 	return nil
 }

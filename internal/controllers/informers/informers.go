@@ -39,10 +39,13 @@ const (
 type Set struct {
 	// Typed makes the informers of whole objects.
 	Typed    informers.SharedInformerFactory
+	client   kubernetes.Interface
 	metadata metadata.Interface
 	name     *cache.InformerName
 
 	mu sync.Mutex
+	// selected are the factories of Selected, by their selectors.
+	selected map[string]informers.SharedInformerFactory
 	// whole are the resources with an informer in Typed.
 	whole map[schema.GroupVersionResource]bool
 	// learned is from how many informers whole was made.
@@ -70,7 +73,7 @@ func New(config *rest.Config) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &Set{whole: map[schema.GroupVersionResource]bool{}, partial: map[schema.GroupVersionResource]*partial{}}
+	i := &Set{whole: map[schema.GroupVersionResource]bool{}, partial: map[schema.GroupVersionResource]*partial{}, selected: map[string]informers.SharedInformerFactory{}, client: client}
 	if i.metadata, err = metadata.NewForConfig(config); err != nil {
 		return nil, err
 	}
@@ -85,8 +88,25 @@ func New(config *rest.Config) (*Set, error) {
 // Close waits for informers whose stop channel is closed, and gives their names back.
 func (i *Set) Close() {
 	i.Typed.Shutdown()
+	i.mu.Lock()
+	for _, factory := range i.selected {
+		factory.Shutdown()
+	}
+	i.mu.Unlock()
 	i.running.Wait()
 	i.name.Release()
+}
+
+// Selected makes informers of those objects only that a field selector selects, for
+// who needs a few of the ConfigMaps or Secrets of a server that may have very many.
+func (i *Set) Selected(fields string) informers.SharedInformerFactory {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.selected[fields] == nil {
+		i.selected[fields] = informers.NewSharedInformerFactoryWithOptions(i.client, Resync, informers.WithTransform(withoutManagedFields),
+			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.FieldSelector = fields }))
+	}
+	return i.selected[fields]
 }
 
 // Require makes ForResource give whole objects of resources.
@@ -133,6 +153,9 @@ func (i *Set) Start(stop <-chan struct{}) {
 	i.Typed.Start(stop)
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	for _, factory := range i.selected {
+		factory.Start(stop)
+	}
 	i.learn()
 	for _, p := range i.partial {
 		if p.started {

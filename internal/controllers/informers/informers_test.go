@@ -27,7 +27,7 @@ type api struct {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	watch := r.URL.Query().Get("watch") != ""
 	a.mu.Lock()
-	a.requests = append(a.requests, r.URL.Path+" "+r.Header.Get("Accept"))
+	a.requests = append(a.requests, r.URL.Path+" "+r.URL.Query().Get("fieldSelector"))
 	a.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	if watch {
@@ -141,6 +141,33 @@ func TestWholeAndPartial(t *testing.T) {
 	}
 	if found, err := maps.Lister().ByNamespace("ns").Get("one"); err != nil || found == nil {
 		t.Error(err)
+	}
+	cancel()
+	set.Close()
+	eventually(t, "all watches have ended", func() bool { return a.watches() == 0 })
+}
+
+// TestSelected: who needs some objects gets those only, once.
+func TestSelected(t *testing.T) {
+	set, a := newSet(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	pods := set.Selected("metadata.name=one").Core().V1().Pods()
+	if again := set.Selected("metadata.name=one").Core().V1().Pods(); again.Informer().GetStore() != pods.Informer().GetStore() {
+		t.Error("the same is watched twice")
+	}
+	set.Start(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), pods.Informer().HasSynced) {
+		t.Fatal("not synced")
+	}
+	a.mu.Lock()
+	for _, request := range a.requests {
+		if request != "/api/v1/pods metadata.name=one" {
+			t.Errorf("asked for %q", request)
+		}
+	}
+	a.mu.Unlock()
+	if set.whole[core("pods")] {
+		t.Error("some pods are taken for all")
 	}
 	cancel()
 	set.Close()
