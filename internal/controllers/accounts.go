@@ -2,8 +2,10 @@ package controllers
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
 	bootstrapapi "k8s.io/cluster-bootstrap/token/api"
 	"k8s.io/component-base/featuregate"
@@ -49,7 +52,7 @@ func accountConstructors() map[string]constructor {
 		"csrapproving":                         {resources: requests, make: makeApprover},
 		catalog.CSRSigning:                     {resources: requests, off: func(cfg Config) string { return cfg.WhyNotSigning }, make: makeSigners},
 		"csrcleaner":                           {resources: requests, make: makeRequestCleaner},
-		"clustertrustbundle-publisher":         {gates: []featuregate.Feature{features.ClusterTrustBundle}, anyOf: trustBundles(), make: makeTrustBundlePublisher},
+		"clustertrustbundle-publisher":         {gates: []featuregate.Feature{features.ClusterTrustBundle}, anyOf: trustBundles(), off: noAuthority, make: makeTrustBundlePublisher},
 		"bootstrapsigner":                      {make: makeBootstrapSigner},
 		"tokencleaner":                         {make: makeBootstrapTokenCleaner},
 	}
@@ -191,6 +194,27 @@ func trustBundles() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{resource(group, "v1", name), resource(group, "v1beta1", name), resource(group, "v1alpha1", name)}
 }
 
+// authorities are the certificates of authorities among those that verify the server:
+// a trust bundle holds no others.
+func authorities(certificates []byte) []byte {
+	all, err := cert.ParseCertsPEM(certificates)
+	if err != nil {
+		return nil
+	}
+	found, err := cert.EncodeCertificates(slices.DeleteFunc(all, func(c *x509.Certificate) bool { return !c.IsCA })...)
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+func noAuthority(cfg Config) string {
+	if len(authorities(cfg.RootCA)) == 0 {
+		return "The authority of the server's certificate is not known; put it behind the certificate in --tls-cert-file."
+	}
+	return ""
+}
+
 // makeTrustBundlePublisher makes the publisher for the newest version of the API
 // that is served.
 func makeTrustBundlePublisher(_ context.Context, t *term, c catalog.Controller) (loop, error) {
@@ -198,7 +222,7 @@ func makeTrustBundlePublisher(_ context.Context, t *term, c catalog.Controller) 
 	if err != nil {
 		return nil, err
 	}
-	authority, err := dynamiccertificates.NewStaticCAContent("kube-apiserver-serving", t.cfg.RootCA)
+	authority, err := dynamiccertificates.NewStaticCAContent("kube-apiserver-serving", authorities(t.cfg.RootCA))
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificates that verify the server: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 	"k8s.io/klog/v2"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -225,4 +226,28 @@ func TestChanged(t *testing.T) {
 	}
 	stop()
 	changed()
+}
+
+// TestAuthorities: a trust bundle holds authorities only.
+func TestAuthorities(t *testing.T) {
+	leaf, _, err := cert.GenerateSelfSignedCertKeyWithOptions(cert.SelfSignedCertKeyOptions{Host: "a.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What upstream makes is a certificate and its authority behind it.
+	all, err := cert.ParseCertsPEM(leaf)
+	if err != nil || len(all) != 2 {
+		t.Fatal(len(all), err)
+	}
+	found, err := cert.ParseCertsPEM(authorities(leaf))
+	if err != nil || len(found) != 1 || !found[0].IsCA {
+		t.Errorf("%d of them, %v", len(found), err)
+	}
+	only, err := cert.EncodeCertificates(all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if noAuthority(Config{RootCA: only}) == "" || noAuthority(Config{RootCA: leaf}) != "" || noAuthority(Config{}) == "" {
+		t.Error("an authority is seen where there is none, or the other way round")
+	}
 }
