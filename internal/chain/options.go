@@ -173,6 +173,9 @@ func (o *Options) completeLoopback() {
 // for: it wants a service account in each namespace, and no controller makes
 // them; with it no pod could be created.
 func (o *Options) completeAdmission() {
+	if len(o.run.Admission.PluginNames) > 0 {
+		return // --admission-control, which is deprecated, says it all
+	}
 	plugins := o.run.Admission.GenericAdmission
 	if slices.Contains(plugins.EnablePlugins, serviceaccountadmission.PluginName) ||
 		slices.Contains(plugins.DisablePlugins, serviceaccountadmission.PluginName) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -82,6 +83,7 @@ func (t *term) as(controller, user string) *rest.Config {
 	config.UserAgent = "kapi/controllers/" + controller
 	config.QPS, config.RateLimiter = -1, nil
 	config.Impersonate = rest.ImpersonationConfig{UserName: user}
+	config.Wrap(whole)
 	return config
 }
 
@@ -99,8 +101,7 @@ func (t *term) client(c catalog.Controller) (kubernetes.Interface, error) {
 const (
 	// namespacesPatience is how long a first start may take to make its namespaces.
 	namespacesPatience = 10 * time.Second
-	// requestPatience is how long one request for them may take.
-	requestPatience = 2 * time.Second
+	namespacesPoll     = 50 * time.Millisecond
 )
 
 // awaitNamespaces waits until there is a place for events: the layers make namespaces
@@ -114,12 +115,9 @@ func awaitNamespaces(ctx context.Context, config *rest.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, namespacesPatience)
 	defer cancel()
 	for _, name := range []string{metav1.NamespaceSystem, metav1.NamespaceDefault} {
-		_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-			// Let end by itself: the server would complain of a request that is given up.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestPatience)
-			defer cancel()
+		_ = wait.PollUntilContextCancel(ctx, namespacesPoll, true, func(ctx context.Context) (bool, error) {
 			_, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
-			return err == nil, nil
+			return !apierrors.IsNotFound(err), nil // any other answer is not one to wait for
 		})
 	}
 	return nil

@@ -122,7 +122,7 @@ func flowProblems(parts OverviewParts) []Problem {
 	var all []Problem
 	refused := map[string]int{}
 	for _, t := range recent(parts) {
-		if t.Status.Code == tooMany && t.Status.PriorityLevel != "" {
+		if t.Status.Code == tooMany && t.Status.PriorityLevel != "" && t.Status.TerminatedBy.Kind != v1alpha1.EndedByLayer {
 			refused[t.Status.PriorityLevel]++
 		}
 	}
