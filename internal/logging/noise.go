@@ -13,6 +13,7 @@ func KnownNoise() []Demotion {
 		{ComponentKube, "Unable to remove peer endpoint leases", "a first start has no lease to remove (peerreconcilers)"},
 		{ComponentKube, "Error while syncing ConfigMap", "token tracking is tried before namespace kube-system exists (legacytokentracking)"},
 		{ComponentKube, "Terminating all watchers from cacher", "a CRD was changed or deleted, and the watches of its objects end (apiserver/pkg/storage/cacher)"},
+		{ComponentKube, "Failed to encode watch event", "a watch whose client has gone (apiserver/pkg/endpoints/handlers/watch.go)"},
 		{ComponentKube, "failed to sync with latest state", "a watch whose client has gone, or the server stops (apiserver/pkg/storage/etcd3/watcher.go)"},
 		{ComponentKube, "failed to fetch openapi paths", "asked while the server stops (mutating admission policy's type converter)"},
 		{ComponentKube, "Couldn't parse request", "a client's selector or number that is none, which it gets 400 for (endpoints/request/requestinfo.go)"},
