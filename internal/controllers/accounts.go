@@ -45,16 +45,16 @@ const (
 func accountConstructors() map[string]constructor {
 	requests := []schema.GroupVersionResource{resource("certificates.k8s.io", "v1", "certificatesigningrequests")}
 	return map[string]constructor{
-		catalog.ServiceAccount:                 {make: makeServiceAccounts},
-		catalog.ServiceAccountToken:            {off: foreignKey, make: makeTokens},
-		"legacy-service-account-token-cleaner": {make: makeTokenCleaner},
-		"root-ca-cert-publisher":               {make: makeRootCAPublisher},
-		"csrapproving":                         {resources: requests, make: makeApprover},
-		catalog.CSRSigning:                     {resources: requests, off: func(cfg Config) string { return cfg.WhyNotSigning }, make: makeSigners},
-		"csrcleaner":                           {resources: requests, make: makeRequestCleaner},
-		"clustertrustbundle-publisher":         {gates: []featuregate.Feature{features.ClusterTrustBundle}, anyOf: trustBundles(), off: noAuthority, make: makeTrustBundlePublisher},
-		"bootstrapsigner":                      {make: makeBootstrapSigner},
-		"tokencleaner":                         {make: makeBootstrapTokenCleaner},
+		catalog.ServiceAccount:                 {make: with(makeServiceAccounts)},
+		catalog.ServiceAccountToken:            {off: foreignKey, make: with(makeTokens)},
+		"legacy-service-account-token-cleaner": {make: with(makeTokenCleaner)},
+		"root-ca-cert-publisher":               {make: with(makeRootCAPublisher)},
+		"csrapproving":                         {resources: requests, make: with(makeApprover)},
+		catalog.CSRSigning:                     {resources: requests, off: func(cfg Config) string { return cfg.WhyNotSigning }, make: with(makeSigners)},
+		"csrcleaner":                           {resources: requests, make: with(makeRequestCleaner)},
+		"clustertrustbundle-publisher":         {gates: []featuregate.Feature{features.ClusterTrustBundle}, anyOf: trustBundles(), off: noAuthority, make: with(makeTrustBundlePublisher)},
+		"bootstrapsigner":                      {make: with(makeBootstrapSigner)},
+		"tokencleaner":                         {make: with(makeBootstrapTokenCleaner)},
 	}
 }
 
@@ -69,11 +69,7 @@ func (t *term) configMaps(name string) coreinformers.ConfigMapInformer {
 	return t.informers.Selected("metadata.name=" + name).Core().V1().ConfigMaps()
 }
 
-func makeServiceAccounts(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeServiceAccounts(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	made, err := accounts.NewServiceAccountsController(klog.FromContext(ctx), core.ServiceAccounts(), core.Namespaces(), client,
 		accounts.DefaultServiceAccountsControllerOptions())
@@ -91,7 +87,7 @@ func foreignKey(cfg Config) string {
 	return ""
 }
 
-func makeTokens(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
+func makeTokens(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	key, err := keyutil.PrivateKeyFromFile(t.cfg.ServiceAccountKey)
 	if err != nil {
 		return nil, fmt.Errorf("reading the key that signs tokens: %w", err)
@@ -99,10 +95,6 @@ func makeTokens(ctx context.Context, t *term, c catalog.Controller) (loop, error
 	generator, err := serviceaccount.JWTTokenGenerator(serviceaccount.LegacyIssuer, key)
 	if err != nil {
 		return nil, fmt.Errorf("using the key that signs tokens: %w", err)
-	}
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
 	}
 	tokens, err := accounts.NewTokensController(klog.FromContext(ctx), t.informers.Typed.Core().V1().ServiceAccounts(), t.secrets(corev1.SecretTypeServiceAccountToken), client,
 		accounts.TokensControllerOptions{TokenGenerator: generator, RootCA: t.cfg.RootCA})
@@ -112,11 +104,7 @@ func makeTokens(ctx context.Context, t *term, c catalog.Controller) (loop, error
 	return workers(tokens.Run, tokenWorkers), nil
 }
 
-func makeTokenCleaner(_ context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeTokenCleaner(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	tokens, err := accounts.NewLegacySATokenCleaner(core.ServiceAccounts(), t.secrets(corev1.SecretTypeServiceAccountToken), core.Pods(), client, clock.RealClock{},
 		accounts.LegacySATokenCleanerOptions{CleanUpPeriod: tokenCleanUp, SyncInterval: accounts.DefaultCleanerSyncInterval})
@@ -126,11 +114,7 @@ func makeTokenCleaner(_ context.Context, t *term, c catalog.Controller) (loop, e
 	return tokens.Run, nil
 }
 
-func makeRootCAPublisher(_ context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeRootCAPublisher(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	publisher, err := rootcacertpublisher.NewPublisher(t.configMaps(rootcacertpublisher.RootCACertConfigMapName),
 		t.informers.Typed.Core().V1().Namespaces(), client, t.cfg.RootCA)
 	if err != nil {
@@ -139,21 +123,13 @@ func makeRootCAPublisher(_ context.Context, t *term, c catalog.Controller) (loop
 	return workers(publisher.Run, 1), nil
 }
 
-func makeApprover(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeApprover(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	return workers(approver.NewCSRApprovingController(ctx, client, t.informers.Typed.Certificates().V1().CertificateSigningRequests()).Run,
 		certificateWorkers), nil
 }
 
 // makeSigners makes one signer for each of the names that Kubernetes signs for.
-func makeSigners(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeSigners(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	requests := t.informers.Typed.Certificates().V1().CertificateSigningRequests()
 	var loops []loop
 	for name, construct := range map[string]func() (*signer.CSRSigningController, error){
@@ -179,11 +155,7 @@ func makeSigners(ctx context.Context, t *term, c catalog.Controller) (loop, erro
 	return together(loops...), nil
 }
 
-func makeRequestCleaner(_ context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeRequestCleaner(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	return workers(cleaner.NewCSRCleanerController(client.CertificatesV1().CertificateSigningRequests(),
 		t.informers.Typed.Certificates().V1().CertificateSigningRequests()).Run, 1), nil
 }
@@ -217,11 +189,7 @@ func noAuthority(cfg Config) string {
 
 // makeTrustBundlePublisher makes the publisher for the newest version of the API
 // that is served.
-func makeTrustBundlePublisher(_ context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeTrustBundlePublisher(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	authority, err := dynamiccertificates.NewStaticCAContent("kube-apiserver-serving", authorities(t.cfg.RootCA))
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificates that verify the server: %w", err)
@@ -244,11 +212,7 @@ func makeTrustBundlePublisher(_ context.Context, t *term, c catalog.Controller) 
 	return nil, errors.New("clustertrustbundles.certificates.k8s.io are not served any more")
 }
 
-func makeBootstrapSigner(_ context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeBootstrapSigner(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	signs, err := bootstrap.NewSigner(client, t.secrets(corev1.SecretTypeBootstrapToken), t.configMaps(bootstrapapi.ConfigMapClusterInfo), bootstrap.DefaultSignerOptions())
 	if err != nil {
 		return nil, err
@@ -256,11 +220,7 @@ func makeBootstrapSigner(_ context.Context, t *term, c catalog.Controller) (loop
 	return signs.Run, nil
 }
 
-func makeBootstrapTokenCleaner(_ context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeBootstrapTokenCleaner(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	cleans, err := bootstrap.NewTokenCleaner(client, t.secrets(corev1.SecretTypeBootstrapToken), bootstrap.DefaultTokenCleanerOptions())
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	clientfeatures "k8s.io/client-go/features"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
 	"k8s.io/component-base/featuregate"
@@ -64,24 +65,24 @@ func apiConstructors() map[string]constructor {
 	all["namespace"] = constructor{make: makeNamespace}
 	all[catalog.GarbageCollector] = constructor{make: makeGarbageCollector}
 	all["clusterrole-aggregation"] = constructor{
-		resources: []schema.GroupVersionResource{resource("rbac.authorization.k8s.io", "v1", "clusterroles")}, make: makeAggregation}
-	all["resourcequota"] = constructor{make: makeQuota}
+		resources: []schema.GroupVersionResource{resource("rbac.authorization.k8s.io", "v1", "clusterroles")}, make: with(makeAggregation)}
+	all["resourcequota"] = constructor{make: with(makeQuota)}
 	all["validatingadmissionpolicy-status"] = constructor{
-		resources: []schema.GroupVersionResource{resource("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies")}, make: makePolicyStatus}
+		resources: []schema.GroupVersionResource{resource("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies")}, make: with(makePolicyStatus)}
 	all[catalog.StorageVersionMigrator] = constructor{
 		gates:     []featuregate.Feature{features.StorageVersionMigrator},
 		resources: []schema.GroupVersionResource{resource("storagemigration.k8s.io", "v1", "storageversionmigrations")}, off: noMigrator, make: makeMigrator}
 	all["storage-version-gc"] = constructor{
 		gates:     []featuregate.Feature{genericfeatures.APIServerIdentity, genericfeatures.StorageVersionAPI},
-		resources: []schema.GroupVersionResource{resource("internal.apiserver.k8s.io", "v1alpha1", "storageversions")}, make: makeStorageVersionGC}
+		resources: []schema.GroupVersionResource{resource("internal.apiserver.k8s.io", "v1alpha1", "storageversions")}, make: with(makeStorageVersionGC)}
 	all["service-cidr"] = constructor{
 		gates:     []featuregate.Feature{features.MultiCIDRServiceAllocator},
-		resources: []schema.GroupVersionResource{resource("networking.k8s.io", "v1", "servicecidrs")}, make: makeServiceCIDR}
-	all["pv-protection"] = constructor{make: makePVProtection}
-	all["pvc-protection"] = constructor{make: makePVCProtection}
+		resources: []schema.GroupVersionResource{resource("networking.k8s.io", "v1", "servicecidrs")}, make: with(makeServiceCIDR)}
+	all["pv-protection"] = constructor{make: with(makePVProtection)}
+	all["pvc-protection"] = constructor{make: with(makePVCProtection)}
 	all["vac-protection"] = constructor{
 		gates:     []featuregate.Feature{features.VolumeAttributesClass},
-		resources: []schema.GroupVersionResource{resource("storage.k8s.io", "v1", "volumeattributesclasses")}, make: makeVACProtection}
+		resources: []schema.GroupVersionResource{resource("storage.k8s.io", "v1", "volumeattributesclasses")}, make: with(makeVACProtection)}
 	return all
 }
 
@@ -130,11 +131,7 @@ func (t *term) dependencies(ctx context.Context, objects metadata.Interface) *ga
 	return t.graph
 }
 
-func makeAggregation(_ context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeAggregation(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	aggregation := clusterroleaggregation.NewClusterRoleAggregation(t.informers.Typed.Rbac().V1().ClusterRoles(), client.RbacV1())
 	return workers(aggregation.Run, aggregationWorkers), nil
 }
@@ -147,11 +144,7 @@ func counted() []schema.GroupVersionResource {
 	}
 }
 
-func makeQuota(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeQuota(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	for _, r := range counted() {
 		if !t.served.Has(r) {
 			continue
@@ -189,11 +182,7 @@ func makeQuota(ctx context.Context, t *term, c catalog.Controller) (loop, error)
 	), nil
 }
 
-func makePolicyStatus(_ context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makePolicyStatus(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	schemas := lazySchemas(sync.OnceValue(func() resolver.SchemaResolver {
 		return resolver.NewDefinitionsSchemaResolver(openapi.GetOpenAPIDefinitions, scheme.Scheme, apiextensionsscheme.Scheme).
 			Combine(&resolver.ClientDiscoveryResolver{Discovery: client.Discovery()})
@@ -266,29 +255,17 @@ func makeMigrator(ctx context.Context, t *term, c catalog.Controller) (loop, err
 	), nil
 }
 
-func makeStorageVersionGC(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeStorageVersionGC(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	return storageversiongc.NewStorageVersionGC(ctx, client,
 		t.informers.Typed.Coordination().V1().Leases(), t.informers.Typed.Internal().V1alpha1().StorageVersions()).Run, nil
 }
 
-func makeServiceCIDR(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeServiceCIDR(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	networking := t.informers.Typed.Networking().V1()
 	return workers(servicecidrs.NewController(ctx, networking.ServiceCIDRs(), networking.IPAddresses(), client).Run, serviceCIDRWorkers), nil
 }
 
-func makePVProtection(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makePVProtection(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	volumes, err := pvprotection.NewPVProtectionController(klog.FromContext(ctx), t.informers.Typed.Core().V1().PersistentVolumes(), client)
 	if err != nil {
 		return nil, err
@@ -296,11 +273,7 @@ func makePVProtection(ctx context.Context, t *term, c catalog.Controller) (loop,
 	return workers(volumes.Run, 1), nil
 }
 
-func makePVCProtection(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makePVCProtection(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	claims, err := pvcprotection.NewPVCProtectionController(klog.FromContext(ctx), core.PersistentVolumeClaims(), core.Pods(), client)
 	if err != nil {
@@ -309,11 +282,7 @@ func makePVCProtection(ctx context.Context, t *term, c catalog.Controller) (loop
 	return workers(claims.Run, 1), nil
 }
 
-func makeVACProtection(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeVACProtection(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	classes, err := vacprotection.NewVACProtectionController(klog.FromContext(ctx), client,
 		core.PersistentVolumeClaims(), core.PersistentVolumes(), t.informers.Typed.Storage().V1().VolumeAttributesClasses())

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
@@ -24,6 +25,17 @@ type constructor struct {
 	// it may be nil.
 	off  func(Config) string
 	make func(context.Context, *term, catalog.Controller) (loop, error)
+}
+
+// with makes a controller that needs no more than a client of its own.
+func with(make func(context.Context, *term, kubernetes.Interface) (loop, error)) func(context.Context, *term, catalog.Controller) (loop, error) {
+	return func(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
+		client, err := t.client(c)
+		if err != nil {
+			return nil, err
+		}
+		return make(ctx, t, client)
+	}
 }
 
 // constructors are those of all controllers in the catalog, by name.

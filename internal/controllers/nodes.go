@@ -19,16 +19,12 @@ func nodeConstructors() map[string]constructor {
 		catalog.Scheduler: {resources: []schema.GroupVersionResource{
 			resource("apps", "v1", "replicasets"), resource("apps", "v1", "statefulsets"), resource("policy", "v1", "poddisruptionbudgets"),
 			resource("storage.k8s.io", "v1", "storageclasses"), resource("storage.k8s.io", "v1", "csinodes"),
-		}, make: makeScheduler},
+		}, make: with(makeScheduler)},
 		catalog.FakeNodes: {make: makeFakeNodes},
 	}
 }
 
-func makeScheduler(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeScheduler(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	schedules, err := scheduler.New(ctx, scheduler.Config{Client: client, Informers: t.informers.Typed})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
 	schedulinginformers "k8s.io/client-go/informers/scheduling/v1beta1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/scale"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/kubernetes/pkg/controller/cronjob"
@@ -59,30 +60,26 @@ func workloadConstructors() map[string]constructor {
 	jobs := []schema.GroupVersionResource{resource("batch", "v1", "jobs")}
 	slices := []schema.GroupVersionResource{resource("discovery.k8s.io", "v1", "endpointslices")}
 	return map[string]constructor{
-		"deployment":             {resources: apps("deployments"), make: makeDeployments},
-		"replicaset":             {resources: apps("replicasets"), make: makeReplicaSets},
-		"replicationcontroller":  {make: makeReplicationControllers},
-		"statefulset":            {resources: apps("statefulsets"), make: makeStatefulSets},
-		"daemonset":              {resources: apps("daemonsets"), make: makeDaemonSets},
-		"job":                    {resources: jobs, make: makeJobs},
-		"cronjob":                {resources: append(jobs, resource("batch", "v1", "cronjobs")), make: makeCronJobs},
-		"ttl-after-finished":     {resources: jobs, make: makeTTLAfterFinished},
-		"endpoint":               {make: makeEndpoints},
-		"endpointslice":          {resources: slices, make: makeEndpointSlices},
-		"endpointslicemirroring": {resources: slices, make: makeEndpointSliceMirroring},
+		"deployment":             {resources: apps("deployments"), make: with(makeDeployments)},
+		"replicaset":             {resources: apps("replicasets"), make: with(makeReplicaSets)},
+		"replicationcontroller":  {make: with(makeReplicationControllers)},
+		"statefulset":            {resources: apps("statefulsets"), make: with(makeStatefulSets)},
+		"daemonset":              {resources: apps("daemonsets"), make: with(makeDaemonSets)},
+		"job":                    {resources: jobs, make: with(makeJobs)},
+		"cronjob":                {resources: append(jobs, resource("batch", "v1", "cronjobs")), make: with(makeCronJobs)},
+		"ttl-after-finished":     {resources: jobs, make: with(makeTTLAfterFinished)},
+		"endpoint":               {make: with(makeEndpoints)},
+		"endpointslice":          {resources: slices, make: with(makeEndpointSlices)},
+		"endpointslicemirroring": {resources: slices, make: with(makeEndpointSliceMirroring)},
 		"disruption": {resources: append(append(apps("deployments"), append(apps("replicasets"), apps("statefulsets")...)...),
 			resource("policy", "v1", "poddisruptionbudgets")), make: makeDisruption},
-		"podgc": {make: makePodGC},
+		"podgc": {make: with(makePodGC)},
 		"horizontalpodautoscaling": {resources: []schema.GroupVersionResource{resource("autoscaling", "v2", "horizontalpodautoscalers")},
 			make: makeAutoscaler},
 	}
 }
 
-func makeDeployments(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeDeployments(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	apps := t.informers.Typed.Apps().V1()
 	deployments, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), t.informers.Typed.Core().V1().Pods(), client)
 	if err != nil {
@@ -91,40 +88,24 @@ func makeDeployments(ctx context.Context, t *term, c catalog.Controller) (loop, 
 	return workers(deployments.Run, workloadWorkers), nil
 }
 
-func makeReplicaSets(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeReplicaSets(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	return workers(replicaset.NewReplicaSetController(ctx, t.informers.Typed.Apps().V1().ReplicaSets(),
 		t.informers.Typed.Core().V1().Pods(), client, replicaset.BurstReplicas).Run, workloadWorkers), nil
 }
 
-func makeReplicationControllers(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeReplicationControllers(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	return workers(replication.NewReplicationManager(ctx, core.Pods(), core.ReplicationControllers(), client, replication.BurstReplicas).Run,
 		workloadWorkers), nil
 }
 
-func makeStatefulSets(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeStatefulSets(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core, apps := t.informers.Typed.Core().V1(), t.informers.Typed.Apps().V1()
 	return workers(statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(),
 		apps.ControllerRevisions(), client).Run, workloadWorkers), nil
 }
 
-func makeDaemonSets(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeDaemonSets(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core, apps := t.informers.Typed.Core().V1(), t.informers.Typed.Apps().V1()
 	sets, err := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), core.Pods(), core.Nodes(), client,
 		flowcontrol.NewBackOff(daemonSetBackoff, daemonSetBackoffMax))
@@ -134,11 +115,7 @@ func makeDaemonSets(ctx context.Context, t *term, c catalog.Controller) (loop, e
 	return workers(sets.Run, daemonSetWorkers), nil
 }
 
-func makeJobs(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeJobs(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	var workloads schedulinginformers.WorkloadInformer
 	var groups schedulinginformers.PodGroupInformer
 	if feature.DefaultFeatureGate.Enabled(features.WorkloadWithJob) {
@@ -152,11 +129,7 @@ func makeJobs(ctx context.Context, t *term, c catalog.Controller) (loop, error) 
 	return workers(jobs.Run, workloadWorkers), nil
 }
 
-func makeCronJobs(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeCronJobs(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	batch := t.informers.Typed.Batch().V1()
 	jobs, err := cronjob.NewControllerV2(ctx, batch.Jobs(), batch.CronJobs(), client)
 	if err != nil {
@@ -165,38 +138,22 @@ func makeCronJobs(ctx context.Context, t *term, c catalog.Controller) (loop, err
 	return workers(jobs.Run, workloadWorkers), nil
 }
 
-func makeTTLAfterFinished(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeTTLAfterFinished(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	return workers(ttlafterfinished.New(ctx, t.informers.Typed.Batch().V1().Jobs(), client).Run, workloadWorkers), nil
 }
 
-func makeEndpoints(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeEndpoints(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	return workers(endpoint.NewEndpointController(ctx, core.Pods(), core.Services(), core.Endpoints(), client, 0).Run, workloadWorkers), nil
 }
 
-func makeEndpointSlices(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeEndpointSlices(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	return workers(endpointslice.NewController(ctx, core.Pods(), core.Services(), core.Nodes(),
 		t.informers.Typed.Discovery().V1().EndpointSlices(), endpointsPerSlice, client, 0).Run, workloadWorkers), nil
 }
 
-func makeEndpointSliceMirroring(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makeEndpointSliceMirroring(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	return workers(endpointslicemirroring.NewController(ctx, core.Endpoints(), t.informers.Typed.Discovery().V1().EndpointSlices(),
 		core.Services(), endpointsPerSubset, client, 0).Run, workloadWorkers), nil
@@ -217,11 +174,7 @@ func makeDisruption(ctx context.Context, t *term, c catalog.Controller) (loop, e
 	return workers(budgets.Run, disruptionWorkers), nil
 }
 
-func makePodGC(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
-	client, err := t.client(c)
-	if err != nil {
-		return nil, err
-	}
+func makePodGC(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	core := t.informers.Typed.Core().V1()
 	return podgc.NewPodGC(ctx, client, core.Pods(), core.Nodes(), terminatedPods).Run, nil
 }
