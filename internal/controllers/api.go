@@ -48,12 +48,14 @@ import (
 // again: the defaults of kube-controller-manager.
 // Source: the files config/v1alpha1/defaults.go below k8s.io/kubernetes/pkg/controller.
 const (
-	namespaceWorkers   = 10
-	namespaceResync    = 5 * time.Minute
-	collectorWorkers   = 20
-	collectorSync      = 30 * time.Second
-	quotaWorkers       = 5
-	quotaResync        = 5 * time.Minute
+	namespaceWorkers = 10
+	namespaceResync  = 5 * time.Minute
+	collectorWorkers = 20
+	collectorSync    = 30 * time.Second
+	quotaWorkers     = 5
+	// quotaResync is shorter than upstream's five minutes: a quota on objects of a CRD
+	// that is new itself is counted only then.
+	quotaResync        = 30 * time.Second
 	aggregationWorkers = 5
 	policyWorkers      = 5
 	serviceCIDRWorkers = 5

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -32,8 +31,8 @@ func Controller(w io.Writer, s text.Screen, c *v1alpha1.Controller, now time.Tim
 		text.Pair{Key: "Does", Value: c.Spec.Doc},
 		text.Pair{Key: "Set", Value: strings.Join(c.Spec.Sets, ", ")},
 		text.Pair{Key: "Acts as", Value: c.Spec.Identity},
-		text.Pair{Key: "Runs in", Value: holderText(c)},
-		text.Pair{Key: "Since", Value: second(timeOf(c.Status.StartedAt), now)},
+		text.Pair{Key: "Runs in", Value: kinds.ControllerHolder(c)},
+		text.Pair{Key: "Since", Value: second(kinds.TimeOf(c.Status.StartedAt), now)},
 		text.Pair{Key: "Queue", Value: queue},
 		text.Pair{Key: "Retries", Value: retries},
 		text.Pair{Key: "Errors", Value: errors},
@@ -55,22 +54,6 @@ func controllerTone(c *v1alpha1.Controller) text.Tone {
 	}
 }
 
-// holderText says who runs it.
-func holderText(c *v1alpha1.Controller) string {
-	switch {
-	case kinds.ControllerState(c) == kinds.ControllerFailed:
-		return ""
-	case c.Status.Leader && (c.Status.Holder == "" || c.Status.Holder == c.ServerID):
-		return "this server"
-	case c.Status.Leader:
-		return "this server, as " + c.Status.Holder
-	case c.Status.Holder != "":
-		return "another server: " + c.Status.Holder
-	default:
-		return ""
-	}
-}
-
 func queueText(c *v1alpha1.Controller) string {
 	waits := fmt.Sprintf("%d keys wait", c.Status.QueueDepth)
 	switch c.Status.QueueDepth {
@@ -87,15 +70,8 @@ func queueText(c *v1alpha1.Controller) string {
 
 func errorsText(c *v1alpha1.Controller, now time.Time) string {
 	said := fmt.Sprint(c.Status.Errors)
-	if at := timeOf(c.Status.LastErrorAt); !at.IsZero() {
+	if at := kinds.TimeOf(c.Status.LastErrorAt); !at.IsZero() {
 		said += ", the last " + second(at, now)
 	}
 	return said
-}
-
-func timeOf(at *metav1.Time) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return at.Time
 }

@@ -71,9 +71,7 @@ func TestQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 		awaitUsed(t, client, namespace, test.resource, quotaLimit-1)
-		if err := create("again"); err != nil {
-			t.Errorf("%s, after one was deleted: %v", test.resource, err)
-		}
+		eventually(t, func(context.Context) error { return create("again") }) // admission sees the status a moment later
 		if err := create("many"); !apierrors.IsForbidden(err) {
 			t.Errorf("%s, one too many again: %v", test.resource, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/client/inspection/joined"
@@ -65,7 +64,7 @@ func lines(c controller, paper ink.Paper, now time.Time) []doc.Line {
 	}
 	if c.Status.LastError != "" && c.Status.LastError != reason {
 		title := "Last error"
-		if at := sheet.At(timeOf(c.Status.LastErrorAt), now); at != "" {
+		if at := sheet.At(kinds.TimeOf(c.Status.LastErrorAt), now); at != "" {
 			title += ", " + at
 		}
 		lines = sheet.Para(sheet.Section(lines, title), paper, 1, ink.Bad, c.Status.LastError)
@@ -112,30 +111,7 @@ func who(lines []doc.Line, c controller, paper ink.Paper, now time.Time) []doc.L
 	default:
 		lines = sheet.Link(lines, paper, "acts as", ink.T(ink.Value, c.Spec.Identity), requestsOf(c))
 	}
-	fact("runs in", holder(c))
-	fact("since", sheet.At(timeOf(c.Status.StartedAt), now))
+	fact("runs in", kinds.ControllerHolder(c))
+	fact("since", sheet.At(kinds.TimeOf(c.Status.StartedAt), now))
 	return lines
-}
-
-// holder says which server runs it.
-func holder(c controller) string {
-	switch {
-	case kinds.ControllerState(c) == kinds.ControllerFailed:
-		return ""
-	case c.Status.Leader && (c.Status.Holder == "" || c.Status.Holder == c.ServerID):
-		return "this server"
-	case c.Status.Leader:
-		return "this server, as " + c.Status.Holder
-	case c.Status.Holder != "":
-		return "another server: " + c.Status.Holder
-	default:
-		return ""
-	}
-}
-
-func timeOf(at *metav1.Time) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return at.Time
 }

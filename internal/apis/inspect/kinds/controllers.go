@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"cmp"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,4 +97,29 @@ func controllerError(o *v1alpha1.Controller) string {
 	default:
 		return o.Status.LastError
 	}
+}
+
+// ControllerHolder says which server runs a controller, as a person reads it; "" where
+// none does.
+func ControllerHolder(c *v1alpha1.Controller) string {
+	switch {
+	case ControllerState(c) == ControllerFailed:
+		return ""
+	case c.Status.Leader && (c.Status.Holder == "" || c.Status.Holder == c.ServerID):
+		return "this server"
+	case c.Status.Leader:
+		return "this server, as " + c.Status.Holder
+	case c.Status.Holder != "":
+		return "another server: " + c.Status.Holder
+	default:
+		return ""
+	}
+}
+
+// TimeOf returns a time that may be missing, zero where it is.
+func TimeOf(at *metav1.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.Time
 }
