@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/client/inspection/joined"
 	"github.com/kapi-dev/kapi/tui/components/doc"
