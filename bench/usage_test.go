@@ -58,7 +58,6 @@ func TestHeapIsOfLiveObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.KeepAlive(held)
-	held = nil
 	without, err := inst.heapOf(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)

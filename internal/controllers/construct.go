@@ -28,13 +28,13 @@ type constructor struct {
 }
 
 // with makes a controller that needs no more than a client of its own.
-func with(make func(context.Context, *term, kubernetes.Interface) (loop, error)) func(context.Context, *term, catalog.Controller) (loop, error) {
+func with(construct func(context.Context, *term, kubernetes.Interface) (loop, error)) func(context.Context, *term, catalog.Controller) (loop, error) {
 	return func(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
 		client, err := t.client(c)
 		if err != nil {
 			return nil, err
 		}
-		return make(ctx, t, client)
+		return construct(ctx, t, client)
 	}
 }
 

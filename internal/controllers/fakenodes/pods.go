@@ -71,7 +71,7 @@ func (n *Nodes) live(ctx context.Context, namespace, name string) (time.Duration
 	if err != nil {
 		// No error of ours: too many pods name this node themselves.
 		n.complain(ctx, machine, pod, reasonAddress, []string{"no address for the pod: " + err.Error()})
-		return lookAgain, nil
+		return lookAgain, nil //nolint:nilerr // it is the user's to mend, who was told
 	}
 	s := next(pod, n.clock.Now(), address)
 	switch {

@@ -37,10 +37,18 @@ func (c Config) validate() error {
 	return nil
 }
 
+// broadcaster is the part of upstream's adapter for events that is used here; its own
+// interface is on its way out.
+type broadcaster interface {
+	StartRecordingToSink(stop <-chan struct{})
+	NewRecorder(name string) events.EventRecorderLogger
+	Shutdown()
+}
+
 // Scheduler binds pods to nodes. It is for one call of Run.
 type Scheduler struct {
 	upstream *upstream.Scheduler
-	events   events.EventBroadcasterAdapter
+	events   broadcaster
 	// silent is closed when the broadcaster of events has ended.
 	silent chan struct{}
 }

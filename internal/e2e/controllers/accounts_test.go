@@ -132,7 +132,7 @@ func TestTokenSecret(t *testing.T) {
 	})
 	eventually(t, func(context.Context) error { // who it was is remembered for ten seconds
 		if user, err := whoAmI(t, token); !apierrors.IsUnauthorized(err) {
-			return fmt.Errorf("with the token of a deleted account: %v %+v", err, user)
+			return fmt.Errorf("with the token of a deleted account: %v %+v", err, user) //nolint:errorlint // there may be none
 		}
 		return nil
 	})

@@ -189,16 +189,16 @@ func TestOneLeader(t *testing.T) {
 	w.checkOnce(t)
 
 	t.Run("a leader that sleeps", func(t *testing.T) {
-		sleepingLeader(t, w, next, slices.DeleteFunc(slices.Clone(servers), func(s *kapitest.Server) bool { return s == next }))
+		sleepingLeader(t, next, slices.DeleteFunc(slices.Clone(servers), func(s *kapitest.Server) bool { return s == next }))
 	})
 	t.Run("an etcd that sleeps", func(t *testing.T) { sleepingEtcd(t, c.first, w, servers) })
 }
 
 // sleepingLeader stops the leader until another leads. When it wakes up it still
 // believes that it does.
-func sleepingLeader(t *testing.T, w workbench, leader *kapitest.Server, others []*kapitest.Server) {
+func sleepingLeader(t *testing.T, leader *kapitest.Server, others []*kapitest.Server) {
 	client := others[0].Client(t)
-	w = workbench{others[0], client, newHome(t, client)}
+	w := workbench{others[0], client, newHome(t, client)}
 	w.kubectl(t, "create", "deployment", "web", "--image=example.test/web:1", "--replicas=5")
 	w.awaitPods(t, "app=web", 5)
 	made := w.countPods(t, "app=web")

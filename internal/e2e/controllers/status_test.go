@@ -133,11 +133,6 @@ func TestStorageMigration(t *testing.T) {
 	})
 }
 
-func field(o *unstructured.Unstructured, path ...string) string {
-	value, _, _ := unstructured.NestedString(o.Object, path...)
-	return value
-}
-
 // storedVersions are the API versions of the objects below a key of etcd.
 func storedVersions(t testing.TB, server *kapitest.Server, prefix string) []string {
 	t.Helper()
