@@ -31,7 +31,7 @@ var places = []place{
 	{"auth", "0", "auth", []string{"authenticators", "client-certificate", "authorizers", "admission plugins", "NamespaceLifecycle"}, true},
 	{"health", "", "health", []string{"readyz", "livez", "healthz", "informer-sync"}, true},
 	{"discovery", "", "discovery", []string{"clients see what was", "metrics.k8s.io/v1beta1", "apps/v1", "current"}, true},
-	{"controllers", "", "controllers", []string{"runs none but those of its layers"}, false},
+	{"controllers", "", "controllers", []string{"garbagecollector", "running"}, false},
 	{"logs", "", "logs", []string{"The server runs in another process", "serve --tui"}, false},
 	{"route", "", "route GET /api/v1/namespaces/shop/secrets --as alice", []string{"alice", "403", "authorization"}, true},
 	{"configmaps", "", "configmaps", []string{"shop", "checkout", "extension-apiserver-authentication"}, true},
