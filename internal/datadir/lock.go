@@ -50,8 +50,9 @@ func (d *Dir) Lock() (release func() error, err error) {
 	removeTemps(d.PKI())
 	return sync.OnceValue(func() error {
 		// The pid goes first: while the lock is held the file never names
-		// somebody who does not hold it. Closing gives the lock back.
-		return errors.Join(f.Truncate(0), f.Close())
+		// somebody who does not hold it. Closing would give the lock back too, but not
+		// before a process that is being started has let go of what it inherits.
+		return errors.Join(f.Truncate(0), syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 	}), nil
 }
 
