@@ -3,12 +3,12 @@ package controllers_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/kapi-dev/kapi/internal/kapitest"
+	"github.com/kapi-dev/kapi/internal/kapitest/polling"
 )
 
 func TestMain(m *testing.M) { kapitest.Main(m) }
@@ -23,26 +23,7 @@ const (
 // poll calls check until it returns nil, and returns its last error when it has
 // not after patience.
 func poll(ctx context.Context, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	var last error
-	for {
-		err := check(ctx)
-		if err == nil {
-			return nil
-		}
-		// What the end of ctx has cut short says less than the error before it.
-		if last == nil || ctx.Err() == nil {
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waited until %w; last: %w", context.Cause(ctx), last)
-		case <-ticker.C:
-		}
-	}
+	return polling.Until(ctx, patience, pollEvery, check)
 }
 
 // eventually is poll for a test.
