@@ -42,7 +42,7 @@ func list[T kinds.Object](ctx context.Context, server inspection.Server, resourc
 	}
 	listing, err := server.List(ctx, kind, query)
 	if err != nil {
-		return nil, []Missing{{Part: resource, Reason: reason(err, resource)}}
+		return nil, []Missing{{Part: resource, Reason: reason(explained(ctx, err), resource)}}
 	}
 	var missing []Missing
 	for _, gap := range listing.Gaps {

@@ -9,8 +9,9 @@ import (
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 )
 
-// LoadOverview asks a server for everything on its overview, side by side. It fails
-// only where the server does not say what it is, or ctx has ended.
+// LoadOverview asks a server for everything on its overview, side by side. A part
+// that says nothing for 10 s is missing: it may be what hangs. It fails only where
+// the server does not say what it is, or ctx has ended.
 func LoadOverview(ctx context.Context, server inspection.Server) (Overview, error) {
 	about, err := server.About(ctx)
 	if err != nil {
@@ -57,6 +58,8 @@ type loading struct {
 // load begins to ask for one kind. The result may be read when the work is done.
 func load[T kinds.Object](ctx context.Context, l *loading, resource string, query inspection.Query, into *[]T) {
 	l.work.Go(func() {
+		ctx, _, done := patient(ctx)
+		defer done()
 		objects, missing := list[T](ctx, l.server, resource, query)
 		*into = objects
 		l.lost(missing...)
@@ -75,10 +78,13 @@ func (l *loading) lost(missing ...Missing) {
 
 // definitions counts all definitions and keeps those that are not fine.
 func (l *loading) definitions(ctx context.Context, parts *OverviewParts) {
+	ctx, heard, done := patient(ctx)
+	defer done()
 	var index DefinitionIndex
 	for object, err := range l.server.Definitions(ctx) {
+		heard()
 		if err != nil {
-			l.lost(Missing{partDefinitions, reason(err, partDefinitions)})
+			l.lost(Missing{partDefinitions, reason(explained(ctx, err), partDefinitions)})
 			parts.DefinitionCount = Count{}
 			return
 		}
@@ -92,11 +98,14 @@ func (l *loading) definitions(ctx context.Context, parts *OverviewParts) {
 
 // apiServices counts all APIServices and keeps those that are not fine.
 func (l *loading) apiServices(ctx context.Context, parts *OverviewParts) {
+	ctx, heard, done := patient(ctx)
+	defer done()
 	probes, _ := list[*v1alpha1.APIServiceProbe](ctx, l.server, partProbes, inspection.Query{}) // without them the conditions tell
 	index := NewAPIServiceIndex(probes, nil)
 	for object, err := range l.server.APIServices(ctx) {
+		heard()
 		if err != nil {
-			l.lost(Missing{partAPIServices, reason(err, partAPIServices)})
+			l.lost(Missing{partAPIServices, reason(explained(ctx, err), partAPIServices)})
 			parts.APIServiceCount = Count{}
 			return
 		}
@@ -110,9 +119,12 @@ func (l *loading) apiServices(ctx context.Context, parts *OverviewParts) {
 
 // namespaces keeps those that are being deleted.
 func (l *loading) namespaces(ctx context.Context, parts *OverviewParts) {
+	ctx, heard, done := patient(ctx)
+	defer done()
 	for object, err := range l.server.TerminatingNamespaces(ctx) {
+		heard()
 		if err != nil {
-			l.lost(Missing{partNamespaces, reason(err, partNamespaces)})
+			l.lost(Missing{partNamespaces, reason(explained(ctx, err), partNamespaces)})
 			return
 		}
 		parts.Namespaces = append(parts.Namespaces, JoinNamespace(object, parts.About.At))
