@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+	"github.com/kapi-dev/kapi/internal/fault"
 )
 
 // TestEveryControllerIsMade: the catalog and the constructors name the same.
@@ -41,7 +42,9 @@ func TestNames(t *testing.T) {
 		names.DeploymentController, names.ReplicaSetController, names.ReplicationControllerController, names.StatefulSetController,
 		names.DaemonSetController, names.JobController, names.CronJobController, names.TTLAfterFinishedController, names.EndpointsController,
 		names.EndpointSliceController, names.EndpointSliceMirroringController, names.DisruptionController, names.PodGarbageCollectorController,
-		names.HorizontalPodAutoscalerController,
+		names.HorizontalPodAutoscalerController, names.PersistentVolumeBinderController, names.EphemeralVolumeController,
+		names.ResourceClaimController, names.TaintEvictionController,
+		names.NodeLifecycleController,
 	} {
 		c, ok := catalog.Find(name)
 		if !ok || len(c.Aliases) == 0 || c.Aliases[0] != name {
@@ -83,6 +86,22 @@ func TestIdentities(t *testing.T) {
 		}
 		if !known[c.User()] {
 			t.Errorf("%s acts as %s, which has no role", c.Name, c.User())
+		}
+	}
+}
+
+// TestAbsentNames: to the names of kube-controller-manager's controllers that kapi does
+// not have it says why not, and does not take them for slips.
+func TestAbsentNames(t *testing.T) {
+	for _, name := range []string{
+		names.NodeIpamController, names.TTLController, names.PodCertificateRequestCleanerController,
+		names.SELinuxWarningController, names.PersistentVolumeAttachDetachController, names.PersistentVolumeExpanderController,
+		names.DeviceTaintEvictionController, names.PodGroupProtectionController, names.ResourcePoolStatusRequestController,
+		"cloud-node-lifecycle-controller", "service-lb-controller", "node-route-controller",
+		"nodeipam", "ttl", "attachdetach", "persistentvolume-expander", "service", "route", "cloud-node-lifecycle",
+	} {
+		if err := catalog.Check("-" + name); fault.Code(err) != fault.CodeUsage || !strings.HasPrefix(fault.Hint(err), "leave it out: ") {
+			t.Errorf("%s: %v; %s", name, err, fault.Hint(err))
 		}
 	}
 }

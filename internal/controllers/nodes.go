@@ -9,6 +9,7 @@ import (
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
 	"github.com/kapi-dev/kapi/internal/controllers/fakenodes"
+	"github.com/kapi-dev/kapi/internal/controllers/fakevolumes"
 	"github.com/kapi-dev/kapi/internal/controllers/scheduler"
 )
 
@@ -21,6 +22,8 @@ func nodeConstructors() map[string]constructor {
 			resource("storage.k8s.io", "v1", "storageclasses"), resource("storage.k8s.io", "v1", "csinodes"),
 		}, make: with(makeScheduler)},
 		catalog.FakeNodes: {make: makeFakeNodes},
+		catalog.FakeVolumes: {resources: []schema.GroupVersionResource{resource("storage.k8s.io", "v1", "storageclasses")},
+			make: makeFakeVolumes},
 	}
 }
 
@@ -54,4 +57,21 @@ func makeFakeNodes(ctx context.Context, t *term, c catalog.Controller) (loop, er
 		return nil, err
 	}
 	return nodes.Run, nil
+}
+
+// makeFakeVolumes gives it the rights of the binder, which makes and deletes volumes too.
+func makeFakeVolumes(ctx context.Context, t *term, c catalog.Controller) (loop, error) {
+	client, err := t.client(c)
+	if err != nil {
+		return nil, err
+	}
+	admin, err := t.all(c.Name)
+	if err != nil {
+		return nil, fmt.Errorf("making the client of the StorageClass: %w", err)
+	}
+	volumes, err := fakevolumes.New(ctx, fakevolumes.Config{Client: client, Admin: admin, Informers: t.informers.Typed})
+	if err != nil {
+		return nil, err
+	}
+	return volumes.Run, nil
 }

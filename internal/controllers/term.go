@@ -23,6 +23,7 @@ import (
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
 	"github.com/kapi-dev/kapi/internal/controllers/fakenodes"
+	"github.com/kapi-dev/kapi/internal/controllers/fakevolumes"
 	"github.com/kapi-dev/kapi/internal/controllers/informers"
 	"github.com/kapi-dev/kapi/internal/controllers/record"
 )
@@ -148,7 +149,7 @@ func (t *term) run(ctx context.Context, records []*record.Record) {
 		}
 	}
 	start(made)
-	wg.Go(func() { t.removeFakeNodes(ctx) })
+	wg.Go(func() { t.removeFakes(ctx) })
 	// Whoever maps kinds to resources relies on it, also where neither the garbage
 	// collector nor quotas look.
 	wg.Go(func() {
@@ -202,17 +203,26 @@ func (t *term) makeAll(ctx context.Context, records []*record.Record) (made []ru
 	return made, failed
 }
 
-// removeFakeNodes takes away what an earlier start with fake nodes has left.
-func (t *term) removeFakeNodes(ctx context.Context) {
-	if t.cfg.FakeNodes > 0 {
-		return
-	}
-	client, err := t.all(catalog.FakeNodes)
-	if err == nil {
-		err = fakenodes.RemoveAll(ctx, client)
-	}
-	if err != nil && ctx.Err() == nil {
-		klog.FromContext(ctx).Error(err, "Fake nodes of an earlier start are still there")
+// removeFakes takes away what an earlier start with fake nodes has left.
+func (t *term) removeFakes(ctx context.Context) {
+	for _, left := range []struct {
+		by     string
+		now    bool
+		remove func(context.Context, kubernetes.Interface) error
+	}{
+		{catalog.FakeNodes, t.cfg.FakeNodes > 0, fakenodes.RemoveAll},
+		{catalog.FakeVolumes, t.cfg.Selected.Has(catalog.FakeVolumes), fakevolumes.RemoveClass},
+	} {
+		if left.now {
+			continue
+		}
+		client, err := t.all(left.by)
+		if err == nil {
+			err = left.remove(ctx, client)
+		}
+		if err != nil && ctx.Err() == nil {
+			klog.FromContext(ctx).Error(err, "What "+left.by+" of an earlier start have made is still there")
+		}
 	}
 }
 

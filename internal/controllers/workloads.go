@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/scale"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/deployment"
@@ -20,12 +21,14 @@ import (
 	"k8s.io/kubernetes/pkg/controller/endpointslice"
 	"k8s.io/kubernetes/pkg/controller/endpointslicemirroring"
 	"k8s.io/kubernetes/pkg/controller/job"
+	"k8s.io/kubernetes/pkg/controller/nodelifecycle"
 	"k8s.io/kubernetes/pkg/controller/podautoscaler"
 	"k8s.io/kubernetes/pkg/controller/podautoscaler/metrics"
 	"k8s.io/kubernetes/pkg/controller/podgc"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
 	"k8s.io/kubernetes/pkg/controller/replication"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
+	"k8s.io/kubernetes/pkg/controller/tainteviction"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 	"k8s.io/kubernetes/pkg/features"
 	resourceclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
@@ -48,6 +51,13 @@ const (
 	autoscaleTolerance  = 0.1
 	cpuInitialization   = 5 * time.Minute
 	initialReadiness    = 30 * time.Second
+	nodeMonitorPeriod   = 5 * time.Second
+	nodeStartupGrace    = time.Minute
+	nodeMonitorGrace    = 50 * time.Second
+	evictionRate        = 0.1
+	evictionRateUnwell  = 0.01
+	largeCluster        = 50
+	unwellZone          = 0.55
 	daemonSetBackoff    = time.Second
 	daemonSetBackoffMax = 15 * time.Minute
 )
@@ -73,7 +83,15 @@ func workloadConstructors() map[string]constructor {
 		"endpointslicemirroring": {resources: slices, make: with(makeEndpointSliceMirroring)},
 		"disruption": {resources: append(append(apps("deployments"), append(apps("replicasets"), apps("statefulsets")...)...),
 			resource("policy", "v1", "poddisruptionbudgets")), make: makeDisruption},
-		"podgc": {make: with(makePodGC)},
+		"persistentvolume-binder": {resources: []schema.GroupVersionResource{resource("storage.k8s.io", "v1", "storageclasses")},
+			make: with(makeVolumeBinder)},
+		"ephemeral-volume": {make: with(makeEphemeralVolumes)},
+		"resourceclaim": {gates: []featuregate.Feature{features.DynamicResourceAllocation}, resources: []schema.GroupVersionResource{
+			resource("resource.k8s.io", "v1", "resourceclaims"), resource("resource.k8s.io", "v1", "resourceclaimtemplates")},
+			make: with(makeResourceClaims)},
+		"nodelifecycle":  {resources: append(apps("daemonsets"), resource("coordination.k8s.io", "v1", "leases")), make: with(makeNodeLifecycle)},
+		"taint-eviction": {make: with(makeTaintEviction)},
+		"podgc":          {make: with(makePodGC)},
 		"horizontalpodautoscaling": {resources: []schema.GroupVersionResource{resource("autoscaling", "v2", "horizontalpodautoscalers")},
 			make: makeAutoscaler},
 	}
@@ -172,6 +190,26 @@ func makeDisruption(ctx context.Context, t *term, c catalog.Controller) (loop, e
 	budgets := disruption.NewDisruptionController(ctx, core.Pods(), t.informers.Typed.Policy().V1().PodDisruptionBudgets(),
 		core.ReplicationControllers(), apps.ReplicaSets(), apps.Deployments(), apps.StatefulSets(), client, t.mapper, scales, client.Discovery())
 	return workers(budgets.Run, disruptionWorkers), nil
+}
+
+func makeNodeLifecycle(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
+	core := t.informers.Typed.Core().V1()
+	nodes, err := nodelifecycle.NewNodeLifecycleController(ctx, t.informers.Typed.Coordination().V1().Leases(), core.Pods(), core.Nodes(),
+		t.informers.Typed.Apps().V1().DaemonSets(), client, nodeMonitorPeriod, nodeStartupGrace, nodeMonitorGrace,
+		evictionRate, evictionRateUnwell, largeCluster, unwellZone)
+	if err != nil {
+		return nil, err
+	}
+	return nodes.Run, nil
+}
+
+func makeTaintEviction(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
+	core := t.informers.Typed.Core().V1()
+	evictions, err := tainteviction.New(ctx, client, core.Pods(), core.Nodes(), "taint-eviction-controller")
+	if err != nil {
+		return nil, err
+	}
+	return evictions.Run, nil
 }
 
 func makePodGC(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {

@@ -38,6 +38,7 @@ const (
 	StorageVersionMigrator = "svm"
 	Scheduler              = "scheduler"
 	FakeNodes              = "fake-nodes"
+	FakeVolumes            = "fake-volumes"
 )
 
 // Controller is one line of the table.

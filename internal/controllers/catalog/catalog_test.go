@@ -65,18 +65,19 @@ func split(words string) []string {
 
 func TestRefused(t *testing.T) {
 	for word, hint := range map[string]string{
-		"deploymant":  "did you mean deployment?",
-		"+deploymant": "did you mean deployment?",
-		"-quota":      "resourcequota", // too far for a slip, so the sets, or near enough
-		"kubelet":     "the sets are api, workloads, all and none",
-		"*":           "the sets are",
-		"foo":         "the sets are",
-		"none":        "put none first",
-		"":            "the sets are",
-		"-":           "the sets are",
-		"++jobs":      "did you mean job?",
-		"fake-nodes":  "--fake-nodes 3",
-		"+none":       "--controllers=none,+namespace",
+		"deploymant":    "did you mean deployment?",
+		"+deploymant":   "did you mean deployment?",
+		"-quota":        "resourcequota", // too far for a slip, so the sets, or near enough
+		"kubelet":       "the sets are api, workloads, all and none",
+		"*":             "the sets are",
+		"foo":           "the sets are",
+		"none":          "put none first",
+		"":              "the sets are",
+		"-":             "the sets are",
+		"++jobs":        "did you mean job?",
+		"fake-nodes":    "--fake-nodes 3",
+		"+none":         "--controllers=none,+namespace",
+		"-attachdetach": "attach volumes",
 	} {
 		t.Run(word, func(t *testing.T) {
 			_, err := catalog.Parse([]string{"api", word}, false)
@@ -95,12 +96,13 @@ func TestRefused(t *testing.T) {
 
 func TestParseWithNodes(t *testing.T) {
 	for words, want := range map[string][]string{
-		"none":                       {"fake-nodes", "scheduler"},
-		"none,-scheduler":            {"fake-nodes"},
-		"none,-kube-scheduler":       {"fake-nodes"},
-		"none,-scheduler,+scheduler": {"fake-nodes", "scheduler"},
-		"job,-namespace":             {"fake-nodes", "job", "scheduler"},
-		"-scheduler":                 union(catalog.In(catalog.API), []string{"fake-nodes"}),
+		"none":                       {"fake-nodes", "fake-volumes", "scheduler"},
+		"none,-scheduler":            {"fake-nodes", "fake-volumes"},
+		"none,-fake-volumes":         {"fake-nodes", "scheduler"},
+		"none,-kube-scheduler":       {"fake-nodes", "fake-volumes"},
+		"none,-scheduler,+scheduler": {"fake-nodes", "fake-volumes", "scheduler"},
+		"job,-namespace":             {"fake-nodes", "fake-volumes", "job", "scheduler"},
+		"-scheduler":                 union(catalog.In(catalog.API), []string{"fake-nodes", "fake-volumes"}),
 	} {
 		t.Run(words, func(t *testing.T) {
 			selected, err := catalog.Parse(split(words), true)

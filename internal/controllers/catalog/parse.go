@@ -65,7 +65,39 @@ func Check(word string) error {
 	if _, known := Find(name); known {
 		return nil
 	}
+	if why := absent()[name]; why != "" {
+		return fault.WithHint(fault.Usagef("kapi does not have kube-controller-manager's controller %q", name), "leave it out: %s", why)
+	}
 	return fault.WithHint(fault.Usagef("there is no controller or set of controllers %q", name), "%s", meant(name))
+}
+
+// absent are the controllers of kube-controller-manager that kapi does not have, by
+// both of their names, with the reason.
+func absent() map[string]string {
+	const (
+		clouds  = "there is no cloud"
+		devices = "it is for devices that fail"
+		kubelet = "there are no kubelets"
+		volumes = "there is nothing to attach volumes to, and nothing behind them"
+		alpha   = "its API is not served unless a feature gate of upstream's is on"
+	)
+	return map[string]string{
+		"node-ipam-controller": "fake nodes have addresses for their pods", "nodeipam": "fake nodes have addresses for their pods",
+		"ttl-controller": kubelet, "ttl": kubelet,
+		"podcertificaterequest-cleaner-controller":  kubelet,
+		"selinux-warning-controller":                kubelet,
+		"persistentvolume-attach-detach-controller": volumes, "attachdetach": volumes,
+		"persistentvolume-expander-controller": volumes, "persistentvolume-expander": volumes,
+		"device-taint-eviction-controller":     devices,
+		"podgroup-protection-controller":       alpha,
+		"resourcepoolstatusrequest-controller": alpha,
+		"service-lb-controller":                clouds,
+		"service":                              clouds,
+		"node-route-controller":                clouds,
+		"route":                                clouds,
+		"cloud-node-lifecycle-controller":      clouds,
+		"cloud-node-lifecycle":                 clouds,
+	}
 }
 
 // meant is the way out for a word that is none: the one that was meant, or the sets.

@@ -95,6 +95,7 @@ func resourceOf(client dynamic.Interface, o *unstructured.Unstructured, namespac
 var clusterScoped = map[string]bool{
 	"ClusterRole": true, "PersistentVolume": true, "VolumeAttributesClass": true, "ServiceCIDR": true,
 	"ValidatingAdmissionPolicy": true, "StorageVersionMigration": true, "APIService": true,
+	"Node": true, "StorageClass": true, "DeviceClass": true, "ResourceSlice": true,
 }
 
 // into converts what a dynamic client has returned.

@@ -79,7 +79,9 @@ func TestWorkloads(t *testing.T) {
 		"nodes": testNodes, "rollout": testRollout, "job": testJob, "failing job": testFailingJob, "cron job": testCronJob,
 		"stateful set": testStatefulSet, "daemon set": testDaemonSet, "replication controller": testReplicationController,
 		"disruption budget": testDisruptionBudget, "endpoints": testEndpoints, "mirrored endpoints": testMirroredEndpoints,
-		"unschedulable": testUnschedulable, "autoscaler": testAutoscaler,
+		"unschedulable": testUnschedulable, "autoscaler": testAutoscaler, "taint eviction": testTaintEviction, "node lifecycle": testNodeLifecycle,
+		"claim templates": testClaimTemplates, "late binding": testLateBinding, "static volume": testStaticVolume,
+		"claims of a pod": testPodClaims,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +92,7 @@ func TestWorkloads(t *testing.T) {
 
 func testNodes(t *testing.T, w workbench) {
 	eventually(t, func(ctx context.Context) error {
-		nodes, err := w.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		nodes, err := w.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: "kapi.dev/fake-node=true"})
 		if err != nil {
 			return err
 		}
