@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/transport"
 	"k8s.io/klog/v2"
 
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
@@ -74,6 +73,8 @@ type Manager struct {
 
 	mu     sync.Mutex
 	holder string
+	// fence is that of the last term.
+	fence election.Fence
 	// served is that of the term that runs; nil between terms.
 	served *informers.Served
 }
@@ -114,7 +115,7 @@ func (m *Manager) Run(ctx context.Context, api API) {
 	}
 	if !m.cfg.Elect {
 		m.setHolder(m.cfg.Identity)
-		m.lead(ctx, api, election.Open)
+		m.lead(ctx, api, election.Fence{})
 		m.setHolder("")
 		return
 	}
@@ -163,7 +164,8 @@ const (
 func (m *Manager) lead(ctx context.Context, api API, fence election.Fence) {
 	defer m.each((*record.Record).Rest)
 	api.Config = rest.CopyConfig(api.Config)
-	api.Config.Wrap(transport.WrapperFunc(fence))
+	api.Config.Wrap(fence.Wrap)
+	m.setFence(fence)
 	for ctx.Err() == nil {
 		err := m.serve(ctx, api)
 		if err == nil || ctx.Err() != nil {
@@ -198,15 +200,21 @@ func (m *Manager) setHolder(identity string) {
 	m.holder = identity
 }
 
+func (m *Manager) setFence(fence election.Fence) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fence = fence
+}
+
 // Objects returns all controllers as they are now, those that are off among them, in
 // the order of the catalog; see record.Record.Object for what is left open.
 func (m *Manager) Objects() []*v1alpha1.Controller {
 	m.mu.Lock()
-	holder := m.holder
+	holder, fenced := m.holder, m.fence.Closed()
 	m.mu.Unlock()
 	objects := make([]*v1alpha1.Controller, 0, len(m.records))
 	for _, r := range m.records {
-		objects = append(objects, r.Object(holder, m.cfg.Identity))
+		objects = append(objects, r.Object(holder, m.cfg.Identity, fenced))
 	}
 	return objects
 }

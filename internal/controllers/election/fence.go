@@ -17,10 +17,30 @@ const Fenced = "the lease of the controllers was not renewed in time: another se
 // server that was stopped for longer than the lease lasts, as a machine is that
 // sleeps, would otherwise go on where it was, beside the new leader, until it has
 // tried to renew the lease.
-type Fence func(next http.RoundTripper) http.RoundTripper
+// The zero value is the fence where there is nobody else.
+type Fence struct {
+	// closed says that requests are refused; nil never does.
+	closed func() bool
+}
 
-// Open is the fence where there is nobody else.
-func Open(next http.RoundTripper) http.RoundTripper { return next }
+// Closed tells whether requests are refused now.
+func (f Fence) Closed() bool { return f.closed != nil && f.closed() }
+
+// Wrap puts the fence before a transport. What it refuses fails with Fenced.
+func (f Fence) Wrap(next http.RoundTripper) http.RoundTripper {
+	if f.closed == nil {
+		return next
+	}
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if f.Closed() {
+			if request.Body != nil {
+				_ = request.Body.Close() // as http.RoundTripper asks for
+			}
+			return nil, errors.New(Fenced)
+		}
+		return next.RoundTrip(request)
+	})
+}
 
 // renewals notes when the lease was written last.
 type renewals struct {
@@ -63,17 +83,7 @@ func (r *renewals) age() time.Duration {
 
 // fence lets requests pass for so long after each renewal.
 func (r *renewals) fence(patience time.Duration) Fence {
-	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			if r.age() > patience {
-				if request.Body != nil {
-					_ = request.Body.Close() // as http.RoundTripper asks for
-				}
-				return nil, errors.New(Fenced)
-			}
-			return next.RoundTrip(request)
-		})
-	}
+	return Fence{func() bool { return r.age() > patience }}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

@@ -29,7 +29,8 @@ func TestFence(t *testing.T) {
 		l := &lock{took: time.Second}
 		r := &renewals{Interface: l}
 		passed := 0
-		fenced := r.fence(10 * time.Second)(roundTripper(func(*http.Request) (*http.Response, error) {
+		fence := r.fence(10 * time.Second)
+		fenced := fence.Wrap(roundTripper(func(*http.Request) (*http.Response, error) {
 			passed++
 			return &http.Response{}, nil
 		}))
@@ -44,7 +45,7 @@ func TestFence(t *testing.T) {
 			if err == nil && response.Body != nil {
 				_ = response.Body.Close()
 			}
-			if (err == nil) != want || (passed > before) != want {
+			if fence.Closed() == want || (err == nil) != want || (passed > before) != want {
 				t.Errorf("passed %v, %v; want %v", passed > before, err, want)
 			}
 		}
@@ -63,8 +64,8 @@ func TestFence(t *testing.T) {
 		try(false)
 		renew(nil)
 		try(true)
-		if Open(fenced) == nil {
-			t.Error("there is no way through an open fence")
+		if (Fence{}).Closed() {
+			t.Error("a fence is closed where there is nobody else")
 		}
 	})
 }

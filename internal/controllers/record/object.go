@@ -21,17 +21,25 @@ var described = map[Phase]struct {
 	Failed:     {metav1.ConditionFalse, v1alpha1.ControllerFailed, "It does not run."},
 }
 
+// refused is what one that runs says when none of its requests is let through.
+const refused = "The lease was not renewed in time, and another server may lead: nothing is sent."
+
 // Object returns the controller as it is now. holder is who runs the controllers, if
-// that is known, and self this server's identity among those that could. What its
-// queues hold, and the server's identity in the API, is left open.
-func (r *Record) Object(holder, self string) *v1alpha1.Controller {
+// that is known, and self this server's identity among those that could; fenced says
+// that this one may lead no more, though it has not ended yet. What its queues hold,
+// and the server's identity in the API, is left open.
+func (r *Record) Object(holder, self string, fenced bool) *v1alpha1.Controller {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	phase := r.phase
+	if fenced = fenced && phase == Running; fenced {
+		phase = Standby
+	}
 	o := &v1alpha1.Controller{ObjectMeta: metav1.ObjectMeta{Name: r.Name}}
 	o.Spec = v1alpha1.ControllerSpec{
 		Enabled: r.Enabled && r.phase != Off, Sets: []string{string(r.Set)}, Identity: r.User(), Queues: r.Queues, Doc: r.Doc,
 	}
-	running := described[r.phase]
+	running := described[phase]
 	message := running.message
 	switch {
 	case !r.Enabled:
@@ -40,11 +48,13 @@ func (r *Record) Object(holder, self string) *v1alpha1.Controller {
 		o.Spec.Reason, message = r.why, r.why
 	case r.why != "":
 		message = r.why
-	case r.phase == Standby && holder != "" && holder != self:
+	case fenced:
+		message = refused
+	case phase == Standby && holder != "" && holder != self:
 		message = "The server " + holder + " runs the controllers."
 	}
 	o.Status = v1alpha1.ControllerStatus{
-		Leader: r.phase == Running, Errors: r.errors, LastError: r.last, LastErrorAt: at(r.lastAt), StartedAt: at(r.since),
+		Leader: phase == Running, Errors: r.errors, LastError: r.last, LastErrorAt: at(r.lastAt), StartedAt: at(r.since),
 		Conditions: []metav1.Condition{{
 			Type: v1alpha1.ConditionRunning, Status: running.status, Reason: running.reason, Message: message, LastTransitionTime: metav1.NewTime(r.changed),
 		}},

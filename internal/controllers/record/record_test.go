@@ -67,7 +67,7 @@ func TestErrorsAreNoted(t *testing.T) {
 			ctx, lines := logged(t, 0)
 			r := New(controller(t, "namespace"), true)
 			klog.FromContext(as(ctx, r)).WithValues("k", "v").WithName("part").Error(c.err, c.message)
-			o := r.Object("", "")
+			o := r.Object("", "", false)
 			if o.Status.LastError != c.want || (o.Status.Errors == 1) != (c.want != "") || (o.Status.LastErrorAt != nil) != (c.want != "") {
 				t.Errorf("noted %d, %q at %v", o.Status.Errors, o.Status.LastError, o.Status.LastErrorAt)
 			}
@@ -93,14 +93,14 @@ func TestSaidOnce(t *testing.T) {
 	if got := strings.Count(lines.String(), "\n"); got != 2 {
 		t.Errorf("logged %d times:\n%s", got, lines)
 	}
-	if o := r.Object("", ""); o.Status.Errors != 6 || o.Status.LastError != "Syncing failed: bang" {
+	if o := r.Object("", "", false); o.Status.Errors != 6 || o.Status.LastError != "Syncing failed: bang" {
 		t.Errorf("%+v", o.Status)
 	}
 	for i := range 3 * saidMost {
 		r.Note(fmt.Sprint(i))
 	}
 	r.Note(strings.Repeat("é", 5000))
-	if last := r.Object("", "").Status.LastError; len(last) > longest+3 {
+	if last := r.Object("", "", false).Status.LastError; len(last) > longest+3 {
 		t.Errorf("an error of %d bytes is kept", len(last))
 	}
 	if len(r.said) > saidMost {
@@ -117,7 +117,7 @@ func TestEnding(t *testing.T) {
 	r.Watch(term)
 	end()
 	klog.FromContext(as(ctx, r)).Error(errors.New("boom"), "Unable to sync caches")
-	if lines.Len() > 0 || r.Object("", "").Status.Errors != 0 {
+	if lines.Len() > 0 || r.Object("", "", false).Status.Errors != 0 {
 		t.Errorf("logged %q", lines)
 	}
 }
@@ -143,10 +143,10 @@ func TestHandleError(t *testing.T) {
 	if !HandleError(context.Background(), []*Record{other, r}, errors.New("boom"), unhandled) {
 		t.Error("nobody's")
 	}
-	if o := r.Object("", ""); o.Status.Errors != 1 || !strings.HasSuffix(o.Status.LastError, ": boom") {
+	if o := r.Object("", "", false); o.Status.Errors != 1 || !strings.HasSuffix(o.Status.LastError, ": boom") {
 		t.Errorf("%+v", o.Status)
 	}
-	if other.Object("", "").Status.Errors != 0 {
+	if other.Object("", "", false).Status.Errors != 0 {
 		t.Error("the other one's too")
 	}
 	if HandleError(context.Background(), []*Record{other}, errors.New("boom"), unhandled) {
@@ -201,7 +201,7 @@ func TestObject(t *testing.T) {
 			if c.enter != nil {
 				c.enter(r)
 			}
-			o := r.Object(c.holder, "me")
+			o := r.Object(c.holder, "me", false)
 			running := o.Status.Conditions[0]
 			if running.Type != "Running" || running.Reason != c.reason || running.Message == "" || running.LastTransitionTime.IsZero() {
 				t.Errorf("condition %+v", running)
@@ -216,5 +216,22 @@ func TestObject(t *testing.T) {
 				t.Errorf("spec %+v\nstatus %+v", o.Spec, o.Status)
 			}
 		})
+	}
+}
+
+// One that runs and whose requests are refused does not lead; another state stays.
+func TestFencedObject(t *testing.T) {
+	r := New(controller(t, "namespace"), true)
+	r.Enter(Starting, "")
+	if o := r.Object("me", "me", true); o.Status.Conditions[0].Reason != v1alpha1.ControllerStarting {
+		t.Errorf("starting: %+v", o.Status.Conditions)
+	}
+	r.Enter(Running, "")
+	o := r.Object("me", "me", true)
+	if c := o.Status.Conditions[0]; o.Status.Leader || c.Status != metav1.ConditionFalse || c.Reason != v1alpha1.ControllerNotLeader || c.Message != refused {
+		t.Errorf("running: %v, %+v", o.Status.Leader, c)
+	}
+	if o := r.Object("me", "me", false); !o.Status.Leader {
+		t.Errorf("open again: %+v", o.Status)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 )
 
 // NamespaceLine is a namespace that is being deleted and is still there.
@@ -83,9 +85,14 @@ func waits(object *corev1.Namespace) string {
 	case len(finalizers) > 0:
 		return "it waits for " + strings.Join(finalizers, ", ")
 	default:
-		return "nothing says what it waits for"
+		return podsRemain
 	}
 }
+
+// podsRemain is the reason where all conditions say that all is gone. Pods go first,
+// and while one is left upstream does not come to writing down what is.
+// Source: deleteAllContent of k8s.io/kubernetes/pkg/controller/namespace/deletion.
+const podsRemain = "its conditions do not say why: most likely pods are left, with finalizers"
 
 // noNamespaceController is the reason where nothing deletes what is in namespaces.
 const noNamespaceController = "nothing has deleted what is in it: the namespace controller does not run"
@@ -158,6 +165,8 @@ func (n NamespaceLine) look() string {
 		return fmt.Sprintf("kapi kubectl get %s -n %s", strings.Join(n.Resources, ","), n.Name)
 	case n.State.Why == noNamespaceController:
 		return "kapi inspect controllers"
+	case n.State.Why == podsRemain:
+		return "kapi kubectl get pods -n " + n.Name
 	default:
 		return "kapi kubectl describe namespace " + n.Name
 	}
@@ -182,11 +191,29 @@ func namespaceProblems(parts OverviewParts) []Problem {
 		if n.State.Severity == OK {
 			continue
 		}
+		if n.State.Why == podsRemain && idle(parts.Controllers, "namespace") {
+			n.State.Why = noNamespaceController // and an earlier one has written the conditions
+		}
 		names = append(names, n.Name)
 		what := fmt.Sprintf("namespace %s has been Terminating for %s", n.Name, duration.HumanDuration(max(0, parts.About.At.Sub(n.State.Since))))
 		all = append(all, Problem{n.State.Severity, what, n.why(), n.look()})
 	}
 	return gather(all, names, func(n int) string { return fmt.Sprintf("%d namespaces do not end", n) }, namespacesLook(all))
+}
+
+// idle says that a controller is known, and runs in no server.
+func idle(controllers []*v1alpha1.Controller, name string) bool {
+	known := false
+	for _, c := range controllers {
+		if c.Name != name {
+			continue
+		}
+		if c.Spec.Enabled {
+			return false
+		}
+		known = true
+	}
+	return known
 }
 
 // namespacesLook is the command that leads on from many: theirs, if all have one.

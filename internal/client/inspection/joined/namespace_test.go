@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection"
 	"github.com/kapi-dev/kapi/internal/client/inspection/joined/joinedtest"
 )
@@ -44,14 +45,18 @@ const (
 	finalizing = "NamespaceFinalizersRemaining: Some content in the namespace has finalizers remaining: example.com/keep in 3 resource instances"
 )
 
-func TestNamespaces(t *testing.T) {
-	ok := []string{
+// allGone are the conditions of a namespace that nothing keeps.
+func allGone() []string {
+	return []string{
 		"NamespaceDeletionDiscoveryFailure", "NamespaceDeletionGroupVersionParsingFailure", "NamespaceDeletionContentFailure",
 		"NamespaceContentRemaining", "NamespaceFinalizersRemaining",
 	}
-	own := deletedFor(time.Hour, ok...)
+}
+
+func TestNamespaces(t *testing.T) {
+	own := deletedFor(time.Hour, allGone()...)
 	own.Finalizers = []string{"example.com/own"}
-	other := deletedFor(time.Hour, ok...)
+	other := deletedFor(time.Hour, allGone()...)
 	other.Spec.Finalizers = []corev1.FinalizerName{"example.com/spec"}
 	for name, c := range map[string]struct {
 		object       *corev1.Namespace
@@ -89,7 +94,7 @@ func TestNamespaces(t *testing.T) {
 		},
 		"finalizer of its own": {object: own, severity: Bad, why: "it waits for example.com/own"},
 		"finalizer in spec":    {object: other, severity: Bad, why: "it waits for example.com/spec"},
-		"nothing":              {object: deletedFor(time.Hour, ok...), severity: Bad, why: "nothing says"},
+		"nothing":              {object: deletedFor(time.Hour, allGone()...), severity: Bad, why: "most likely pods are left", look: "kapi kubectl get pods -n shop"},
 	} {
 		got := JoinNamespace(c.object, noon)
 		if got.State.Severity != c.severity || got.Blocked != c.blocked || !strings.Contains(got.State.Why, c.why) || (c.why == "") != (got.State.Why == "") {
@@ -131,6 +136,28 @@ func TestNamespaceProblems(t *testing.T) {
 	got := namespaceProblems(parts)
 	if len(got) != 1 || got[0].Look != "kapi kubectl get namespaces --field-selector status.phase=Terminating" || got[0].Why != "shop0, shop1, shop2, shop3" {
 		t.Errorf("for two reasons: %+v", got)
+	}
+}
+
+// Conditions that an earlier server has written say nothing of one without the controller.
+func TestNamespaceWithoutController(t *testing.T) {
+	parts := OverviewParts{About: inspection.About{At: noon}, Namespaces: []NamespaceLine{JoinNamespace(deletedFor(time.Hour, allGone()...), noon)}}
+	for name, c := range map[string]struct {
+		controllers []bool
+		why, look   string
+	}{
+		"not known":      {nil, podsRemain, "kapi kubectl get pods -n shop"},
+		"off":            {[]bool{false}, noNamespaceController, "kapi inspect controllers"},
+		"on":             {[]bool{true}, podsRemain, "kapi kubectl get pods -n shop"},
+		"on in a second": {[]bool{false, true}, podsRemain, "kapi kubectl get pods -n shop"},
+	} {
+		parts.Controllers = []*v1alpha1.Controller{{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1alpha1.ControllerSpec{Enabled: true}}}
+		for _, enabled := range c.controllers {
+			parts.Controllers = append(parts.Controllers, &v1alpha1.Controller{ObjectMeta: metav1.ObjectMeta{Name: "namespace"}, Spec: v1alpha1.ControllerSpec{Enabled: enabled}})
+		}
+		if got := namespaceProblems(parts)[0]; got.Why != c.why || got.Look != c.look {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 
