@@ -82,7 +82,7 @@ func (s *server) chainConfig(ctx context.Context) (chain.Config, error) {
 			CompactionInterval: compaction, HealthTimeout: health, ReadyTimeout: ready,
 		})
 	}
-	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, GitVersion: gitVersion(),
+	return chain.Config{Options: options, Backend: s.chain.backend, Services: services, Nowhere: s.nowhere(), GitVersion: gitVersion(),
 		Inspect: s.inspectOptions(), Given: s.given(), Start: s.boot, Controllers: s.controllers.Objects, Identity: s.identity,
 		Etcd: chain.Etcd{Client: s.etcdClient, Endpoints: s.endpoints, Quota: s.quota()}}, nil
 }

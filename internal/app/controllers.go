@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kapi-dev/kapi/internal/chain"
 	"github.com/kapi-dev/kapi/internal/controllers"
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
+	"github.com/kapi-dev/kapi/internal/controllers/fakenodes"
 	"github.com/kapi-dev/kapi/internal/globals"
 	"github.com/kapi-dev/kapi/internal/logging"
 	"github.com/kapi-dev/kapi/internal/pki"
@@ -44,7 +47,7 @@ func (s *server) makeControllers(options chain.Completed) error {
 	}
 	cfg := controllers.Config{
 		Log:      logr.FromSlogHandler(s.log.With(logging.KeyComponent, "controllers").Handler()),
-		Selected: selected, FakeNodes: s.cfg.Controllers.FakeNodes, KubeletVersion: gitVersion(),
+		Selected: selected, FakeNodes: s.cfg.Controllers.FakeNodes, Families: families(options), KubeletVersion: gitVersion(),
 		SigningCert: s.pki.ClusterCA.Cert, SigningKey: s.pki.ClusterCA.Key,
 		ServiceAccountKey: s.flag("service-account-signing-key-file", s.pki.ServiceAccountKey),
 		NodeAuthorizer:    slices.Contains(options.Authorization.Modes, "Node"),
@@ -64,6 +67,30 @@ func (s *server) makeControllers(options chain.Completed) error {
 	s.controllers = controllers.New(cfg)
 	globals.OnError(s.controllers.HandleError)
 	return nil
+}
+
+// nowhere are the addresses of fake nodes and the pods on them.
+func (s *server) nowhere() chain.Nowhere {
+	if s.cfg.Controllers.FakeNodes == 0 {
+		return nil
+	}
+	return fakenodes.Addresses(s.cfg.Controllers.FakeNodes)
+}
+
+// families are those of the addresses of Services, that of --service-cluster-ip-range's
+// first range first.
+func families(options chain.Completed) []corev1.IPFamily {
+	var all []corev1.IPFamily
+	for _, ranges := range []net.IPNet{options.PrimaryServiceClusterIPRange, options.SecondaryServiceClusterIPRange} {
+		switch {
+		case ranges.IP == nil: // there is no second one
+		case ranges.IP.To4() == nil:
+			all = append(all, corev1.IPv6Protocol)
+		default:
+			all = append(all, corev1.IPv4Protocol)
+		}
+	}
+	return all
 }
 
 // authority returns the certificates, as PEM, that verify the server: kapi's authority,

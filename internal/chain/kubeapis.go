@@ -57,6 +57,7 @@ func newKubeAPIs(cfg Config, g *generic) (*controlplane.Config, aggregator.Servi
 	if err := useEgress(config); err != nil {
 		return nil, nil, nil, err
 	}
+	useReal(config, cfg.Nowhere)
 	return config, services, genericInitializers, nil
 }
 

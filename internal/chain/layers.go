@@ -44,6 +44,8 @@ type Config struct {
 	Backend *storage.Backend
 	// Services are the services that are reached at a fixed address.
 	Services ServiceMap
+	// Nowhere are addresses of pods that nobody runs; nil means that there are none.
+	Nowhere Nowhere
 	// Etcd reaches the store past the resources, to ask how it is.
 	Etcd Etcd
 	// Start has watched the start of the process so far.

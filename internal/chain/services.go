@@ -41,7 +41,8 @@ func (m ServiceMap) has(namespace, name string) (host string, ports []corev1.Ser
 
 // newServiceResolver finds the server behind a service: the service map first,
 // then default/kubernetes as this server itself, then ExternalName and
-// EndpointSlices (or cluster IPs with --enable-aggregator-routing=false).
+// EndpointSlices (or cluster IPs with --enable-aggregator-routing=false), but no
+// pods that are not there.
 func newServiceResolver(cfg Config, g *generic, endpoints proxy.EndpointSliceGetter) (aggregator.ServiceResolver, error) {
 	services := g.informers.Core().V1().Services().Lister()
 	resolver := aggregator.NewClusterIPServiceResolver(services)
@@ -51,6 +52,9 @@ func newServiceResolver(cfg Config, g *generic, endpoints proxy.EndpointSliceGet
 	self, err := url.Parse(g.config.LoopbackClientConfig.Host)
 	if err != nil {
 		return nil, fmt.Errorf("reading the loopback address: %w", err)
+	}
+	if cfg.Nowhere != nil {
+		resolver = realResolver{resolver, cfg.Nowhere}
 	}
 	resolver = externalResolver{resolver, services}
 	return mappedResolver{aggregator.NewLoopbackServiceResolver(resolver, self), cfg.Services}, nil

@@ -11,9 +11,10 @@ func TestCompleteControllers(t *testing.T) {
 		"cro":               {"cronjob"},
 		"api,+cro":          {"api,+cronjob"},
 		"all,-endpointslic": {"all,-endpointslice", "all,-endpointslicemirroring"},
-		"no":                {"none"},
-		"+no":               nil,
-		"fake":              nil,
+		"non":               {"none"},
+		"+non":              nil,
+		"fake-n":            nil,
+		"+fake":             {"+fake-volumes"},
 		"xyz":               nil,
 	} {
 		got, _ := completeControllers(nil, nil, typed)

@@ -56,7 +56,7 @@ func parseEnv(environ, extra []string) (*layer, []error) {
 		if !strings.HasPrefix(name, envPrefix) || slices.Contains(known, name) || isServiceLink(name, value) {
 			continue
 		}
-		nearest, d := near.Of(name, known)
+		nearest, d := nearestEnv(name, known)
 		errs = append(errs, fmt.Errorf("unknown environment variable %s%s", shorten(name), near.Suggestion(name, nearest, d)))
 	}
 	return l, append(errs, l.takeOwned()...)

@@ -168,6 +168,10 @@ func (r *fileReader) unknown(path string, name *yaml.Node) {
 		return
 	}
 	nearest, d := nearestKey(path)
+	if section, keys := keysBeside(path); len(keys) > 0 && !near.Enough(path, d) {
+		r.errorf("%s; %s has %s", where, section, strings.Join(keys, ", "))
+		return
+	}
 	r.errorf("%s%s", where, near.Suggestion(path, nearest, d))
 }
 

@@ -22,6 +22,7 @@ func TestFileErrors(t *testing.T) {
 		{"wrong case", "datadir: x\n", []string{"unknown key datadir at FILE:1; did you mean dataDir?"}},
 		{"flag as key", "map-service: []\ntlsSan: []\n", []string{"unknown key map-service at FILE:1; did you mean serviceMap?", "unknown key tlsSan at FILE:2; did you mean server.names?"}},
 		{"kube flag as key", "anonymous-auth: false\n", []string{"unknown key anonymous-auth at FILE:1; it is a flag of kube-apiserver: put it into kubeAPIServer.flags"}},
+		{"far off in a section", "controllers: {run: all}\n", []string{"unknown key controllers.run at FILE:1; controllers has enabled, fakeNodes, leaseDuration"}},
 		{"far off", "zzzzzzzzzzzz: 1\n", []string{"unknown key zzzzzzzzzzzz at FILE:1; the nearest is "}},
 		{"dotted", "server.securePort: 1\n", []string{"unknown key server.securePort at FILE:1"}},
 		{"dotted inside", "etcd:\n  x.y: 1\n", []string{"unknown key etcd.x.y at FILE:2"}},

@@ -161,10 +161,12 @@ func TestWhichFile(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	wantErrors(t, LoadOptions{Environ: []string{"KAPI_SERVER_SECURPORT=1", "KAPI_ETCD_QUOTABYTES=many", "KAPI_LOG_VERBOSITY=-1", "KAPI_XYZZY=secret"}},
+	wantErrors(t, LoadOptions{Environ: []string{"KAPI_SERVER_SECURPORT=1", "KAPI_ETCD_QUOTABYTES=many", "KAPI_LOG_VERBOSITY=-1", "KAPI_XYZZY=secret", "KAPI_FAKE_NODES=3", "KAPI_FAKE_NODE=3"}},
 		"unknown environment variable KAPI_SERVER_SECURPORT; did you mean KAPI_SERVER_SECUREPORT?",
 		`etcd.quotaBytes: "many" is not allowed: want a size of at least 1Mi, such as 8Gi or 8589934592 (KAPI_ETCD_QUOTABYTES)`,
-		`log.verbosity: "-1" is not allowed`, "unknown environment variable KAPI_XYZZY; the nearest is KAPI_")
+		`log.verbosity: "-1" is not allowed`, "unknown environment variable KAPI_XYZZY; the nearest is KAPI_",
+		"unknown environment variable KAPI_FAKE_NODES; did you mean KAPI_CONTROLLERS_FAKENODES?",
+		"unknown environment variable KAPI_FAKE_NODE; did you mean KAPI_CONTROLLERS_FAKENODES?")
 	mustLoad(t, LoadOptions{Environ: []string{"KAPI_THEME=dark"}, KnownEnv: []string{"KAPI_THEME"}})
 	// Variables of Services called kapi and kapi-web, as a pod has them.
 	mustLoad(t, LoadOptions{Environ: []string{"KAPI_SERVICE_HOST=10.0.0.1", "KAPI_SERVICE_PORT=443", "KAPI_SERVICE_PORT_HTTPS=443",

@@ -20,7 +20,9 @@ func nearestKey(path string) (string, int) {
 	}
 	bare := strings.NewReplacer("-", "", "_", "")
 	for _, s := range sections() {
-		consider(s, path, s, 0)
+		if !strings.HasPrefix(path, s+".") { // it is there already
+			consider(s, path, s, 0)
+		}
 	}
 	for _, k := range Keys() {
 		consider(k.Path, path, k.Path, 0)
@@ -30,6 +32,34 @@ func nearestKey(path string) (string, int) {
 		}
 	}
 	return best, bestD
+}
+
+// keysBeside returns the section that a path is in and the names of the keys there.
+func keysBeside(path string) (section string, keys []string) {
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return "", nil
+	}
+	section = path[:i]
+	for _, k := range Keys() {
+		if name, ok := strings.CutPrefix(k.Path, section+"."); ok && !strings.Contains(name, ".") {
+			keys = append(keys, name)
+		}
+	}
+	return section, keys
+}
+
+// nearestEnv finds the variable that was probably meant by name. That of a flag's name
+// counts as near.
+func nearestEnv(name string, known []string) (string, int) {
+	best, d := near.Of(name, known)
+	for _, k := range Keys() {
+		flag := envPrefix + strings.ToUpper(strings.ReplaceAll(k.Flag, "-", "_"))
+		if k.Flag != "" && (name == flag || near.Unlikeness(name, flag) < d) {
+			best, d = k.Env(), near.Unlikeness(name, flag)
+		}
+	}
+	return best, d
 }
 
 func lastPart(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

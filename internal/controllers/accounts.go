@@ -38,6 +38,8 @@ const (
 	tokenCleanUp       = 365 * 24 * time.Hour
 	certificateWorkers = 5
 	certificateLife    = 365 * 24 * time.Hour
+	podRequestLife     = 15 * time.Minute
+	podRequestCheck    = 5 * time.Minute
 )
 
 // accountConstructors are those of the controllers that make and take back what
@@ -52,9 +54,11 @@ func accountConstructors() map[string]constructor {
 		"csrapproving":                         {resources: requests, make: with(makeApprover)},
 		catalog.CSRSigning:                     {resources: requests, off: func(cfg Config) string { return cfg.WhyNotSigning }, make: with(makeSigners)},
 		"csrcleaner":                           {resources: requests, make: with(makeRequestCleaner)},
-		"clustertrustbundle-publisher":         {gates: []featuregate.Feature{features.ClusterTrustBundle}, anyOf: trustBundles(), off: noAuthority, make: with(makeTrustBundlePublisher)},
-		"bootstrapsigner":                      {make: with(makeBootstrapSigner)},
-		"tokencleaner":                         {make: with(makeBootstrapTokenCleaner)},
+		"podcertificaterequest-cleaner": {gates: []featuregate.Feature{features.PodCertificateRequest},
+			resources: []schema.GroupVersionResource{resource("certificates.k8s.io", "v1", "podcertificaterequests")}, make: with(makePodRequestCleaner)},
+		"clustertrustbundle-publisher": {gates: []featuregate.Feature{features.ClusterTrustBundle}, anyOf: trustBundles(), off: noAuthority, make: with(makeTrustBundlePublisher)},
+		"bootstrapsigner":              {make: with(makeBootstrapSigner)},
+		"tokencleaner":                 {make: with(makeBootstrapTokenCleaner)},
 	}
 }
 
@@ -158,6 +162,11 @@ func makeSigners(ctx context.Context, t *term, client kubernetes.Interface) (loo
 func makeRequestCleaner(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
 	return workers(cleaner.NewCSRCleanerController(client.CertificatesV1().CertificateSigningRequests(),
 		t.informers.Typed.Certificates().V1().CertificateSigningRequests()).Run, 1), nil
+}
+
+func makePodRequestCleaner(_ context.Context, t *term, client kubernetes.Interface) (loop, error) {
+	return workers(cleaner.NewPCRCleanerController(client, t.informers.Typed.Certificates().V1().PodCertificateRequests(),
+		clock.RealClock{}, podRequestLife, podRequestCheck).Run, 1), nil
 }
 
 // trustBundles are the versions of the resource, the newest first.

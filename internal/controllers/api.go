@@ -29,6 +29,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/resourcequota"
+	"k8s.io/kubernetes/pkg/controller/scheduling/podgroupprotection"
 	"k8s.io/kubernetes/pkg/controller/servicecidrs"
 	"k8s.io/kubernetes/pkg/controller/storageversiongc"
 	"k8s.io/kubernetes/pkg/controller/storageversionmigrator"
@@ -85,7 +86,23 @@ func apiConstructors() map[string]constructor {
 	all["vac-protection"] = constructor{
 		gates:     []featuregate.Feature{features.VolumeAttributesClass},
 		resources: []schema.GroupVersionResource{resource("storage.k8s.io", "v1", "volumeattributesclasses")}, make: with(makeVACProtection)}
+	all["podgroup-protection"] = constructor{
+		gates: []featuregate.Feature{features.GenericWorkload}, resources: podGroups(), make: with(makePodGroupProtection)}
 	return all
+}
+
+// podGroups are the resource of gate GenericWorkload.
+func podGroups() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{resource("scheduling.k8s.io", "v1beta1", "podgroups")}
+}
+
+func makePodGroupProtection(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {
+	groups, err := podgroupprotection.NewPodGroupProtectionController(klog.FromContext(ctx),
+		t.informers.Typed.Scheduling().V1beta1().PodGroups(), t.informers.Typed.Core().V1().Pods(), client)
+	if err != nil {
+		return nil, err
+	}
+	return workers(groups.Run, 1), nil
 }
 
 func makeNamespace(ctx context.Context, t *term, c catalog.Controller) (loop, error) {

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -39,6 +40,9 @@ type Config struct {
 	Selected catalog.Selection
 	// FakeNodes is how many nodes the controller fake-nodes stands in for.
 	FakeNodes int
+	// Families are those of the Services' addresses, the first one first. Pods on fake
+	// nodes have an address of each.
+	Families []corev1.IPFamily
 	// KubeletVersion is what these nodes say that they run ("v1.37.2").
 	KubeletVersion string
 	// NodeAuthorizer says that the server lets nodes do what is theirs.

@@ -44,7 +44,7 @@ func TestNames(t *testing.T) {
 		names.EndpointSliceController, names.EndpointSliceMirroringController, names.DisruptionController, names.PodGarbageCollectorController,
 		names.HorizontalPodAutoscalerController, names.PersistentVolumeBinderController, names.EphemeralVolumeController,
 		names.ResourceClaimController, names.TaintEvictionController,
-		names.NodeLifecycleController,
+		names.NodeLifecycleController, names.PodCertificateRequestCleanerController, names.PodGroupProtectionController,
 	} {
 		c, ok := catalog.Find(name)
 		if !ok || len(c.Aliases) == 0 || c.Aliases[0] != name {
@@ -94,9 +94,9 @@ func TestIdentities(t *testing.T) {
 // not have it says why not, and does not take them for slips.
 func TestAbsentNames(t *testing.T) {
 	for _, name := range []string{
-		names.NodeIpamController, names.TTLController, names.PodCertificateRequestCleanerController,
+		names.NodeIpamController, names.TTLController,
 		names.SELinuxWarningController, names.PersistentVolumeAttachDetachController, names.PersistentVolumeExpanderController,
-		names.DeviceTaintEvictionController, names.PodGroupProtectionController, names.ResourcePoolStatusRequestController,
+		names.DeviceTaintEvictionController, names.ResourcePoolStatusRequestController,
 		"cloud-node-lifecycle-controller", "service-lb-controller", "node-route-controller",
 		"nodeipam", "ttl", "attachdetach", "persistentvolume-expander", "service", "route", "cloud-node-lifecycle",
 	} {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/kubernetes/pkg/features"
 
 	"github.com/kapi-dev/kapi/internal/controllers/catalog"
 	"github.com/kapi-dev/kapi/internal/controllers/fakenodes"
@@ -15,12 +17,17 @@ import (
 
 // nodeConstructors are those of the set nodes.
 func nodeConstructors() map[string]constructor {
+	// Where the gate is on, the scheduler waits for ever for groups that are not served.
+	var groups []schema.GroupVersionResource
+	if feature.DefaultFeatureGate.Enabled(features.GenericWorkload) {
+		groups = podGroups()
+	}
 	return map[string]constructor{
 		// It looks at what spreads pods, and at volumes, whether there is any or not.
-		catalog.Scheduler: {resources: []schema.GroupVersionResource{
+		catalog.Scheduler: {resources: append(groups,
 			resource("apps", "v1", "replicasets"), resource("apps", "v1", "statefulsets"), resource("policy", "v1", "poddisruptionbudgets"),
 			resource("storage.k8s.io", "v1", "storageclasses"), resource("storage.k8s.io", "v1", "csinodes"),
-		}, make: with(makeScheduler)},
+		), make: with(makeScheduler)},
 		catalog.FakeNodes: {make: makeFakeNodes},
 		catalog.FakeVolumes: {resources: []schema.GroupVersionResource{resource("storage.k8s.io", "v1", "storageclasses")},
 			make: makeFakeVolumes},
@@ -43,7 +50,7 @@ func makeFakeNodes(ctx context.Context, t *term, c catalog.Controller) (loop, er
 		return nil, fmt.Errorf("making the client of all nodes: %w", err)
 	}
 	nodes, err := fakenodes.New(ctx, fakenodes.Config{
-		Count: t.cfg.FakeNodes, KubeletVersion: t.cfg.KubeletVersion, Admin: admin, Informers: t.informers.Typed,
+		Count: t.cfg.FakeNodes, Families: t.cfg.Families, KubeletVersion: t.cfg.KubeletVersion, Admin: admin, Informers: t.informers.Typed,
 		Client: func(node string) (kubernetes.Interface, error) {
 			if !t.cfg.NodeAuthorizer {
 				return admin, nil

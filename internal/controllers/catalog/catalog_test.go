@@ -69,7 +69,7 @@ func TestRefused(t *testing.T) {
 		"+deploymant":   "did you mean deployment?",
 		"-quota":        "resourcequota", // too far for a slip, so the sets, or near enough
 		"kubelet":       "the sets are api, workloads, all and none",
-		"*":             "the sets are",
+		"*":             "all",
 		"foo":           "the sets are",
 		"none":          "put none first",
 		"":              "the sets are",

@@ -57,6 +57,8 @@ func Check(word string) error {
 	switch {
 	case name == FakeNodes:
 		return fault.WithHint(fault.Usagef("controller %q is turned on by another flag", word), "say how many nodes there are to be: --fake-nodes 3")
+	case name == "*":
+		return fault.WithHint(fault.Usagef("%q is no word here", word), "what kube-controller-manager calls * is %s here: all but those of nodes without machines", All)
 	case name == None && name != word:
 		return fault.WithHint(fault.Usagef("%q takes nothing away and adds nothing", word), "%s is for the beginning: --controllers=none,+namespace", None)
 	case isSet(name):
@@ -84,12 +86,10 @@ func absent() map[string]string {
 	return map[string]string{
 		"node-ipam-controller": "fake nodes have addresses for their pods", "nodeipam": "fake nodes have addresses for their pods",
 		"ttl-controller": kubelet, "ttl": kubelet,
-		"podcertificaterequest-cleaner-controller":  kubelet,
 		"selinux-warning-controller":                kubelet,
 		"persistentvolume-attach-detach-controller": volumes, "attachdetach": volumes,
 		"persistentvolume-expander-controller": volumes, "persistentvolume-expander": volumes,
 		"device-taint-eviction-controller":     devices,
-		"podgroup-protection-controller":       alpha,
 		"resourcepoolstatusrequest-controller": alpha,
 		"service-lb-controller":                clouds,
 		"service":                              clouds,

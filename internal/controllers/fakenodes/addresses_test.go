@@ -2,8 +2,11 @@ package fakenodes
 
 import (
 	"fmt"
+	"net/netip"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -70,5 +73,45 @@ func take(t *testing.T, a *addresses, pod types.UID) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return address
+	return address.String()
+}
+
+func four() []corev1.IPFamily { return []corev1.IPFamily{corev1.IPv4Protocol} }
+
+func TestAddresses(t *testing.T) {
+	within := Addresses(257)
+	for text, want := range map[string]bool{
+		"10.244.1.1": true, "10.244.1.254": true, "10.245.1.9": true, "10.245.2.1": false, "10.244.0.9": false, "10.243.255.1": false,
+		"11.244.1.1": false, "192.168.1.1": false, "::ffff:10.244.1.1": true, "fd00:10:244:101::2": true, "fd00:10:244:102::2": false, "::1": false,
+	} {
+		if got := within(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// Each address has one of the other family beside it, from which it is found again.
+func TestFamilies(t *testing.T) {
+	both := append(four(), corev1.IPv6Protocol)
+	for number, want := range map[int]string{
+		1: "10.244.1.0/24 fd00:10:244:1::/64", 256: "10.245.0.0/24 fd00:10:244:100::/64", MaxNodes: "10.255.255.0/24 fd00:10:244:bff::/64",
+	} {
+		if got := strings.Join(subnetsOf(number, both), " "); got != want {
+			t.Errorf("node %d: %s, want %s", number, got, want)
+		}
+	}
+	if got := strings.Join(inFamilies(hostOf(300, 77), both[1:]), " "); got != "fd00:10:244:12c::4d" {
+		t.Errorf("IPv6 only: %s", got)
+	}
+	a := newAddresses()
+	a.keep("six", "fd00:10:244:3::2") // of an earlier start
+	if got := take(t, a, "new"); got != "10.244.3.3" {
+		t.Errorf("the next one has %s", got)
+	}
+	for _, text := range []string{"fd00:10:245:3::2", "fd00:10:244:3:0:0:1:2", "fd00:10:244:3::1", "::1"} {
+		a.keep("none", text)
+	}
+	if len(a.held) != 2 {
+		t.Errorf("held: %v", a.held)
+	}
 }

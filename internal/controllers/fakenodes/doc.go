@@ -39,7 +39,7 @@
 //	| deletion            | at once; with finalizers containers exit with 143 first, so that whoever  |
 //	|                     | holds the pod reads how it ended                                          |
 //	| pod IP              | 10.244.N.2 to 10.244.N.254 on node N, one for each pod that has not ended;|
-//	|                     | host network: 10.244.N.1                                                  |
+//	|                     | host network: 10.244.N.1; with IPv6 fd00:10:244:N::2 and so on, N in hex  |
 //	| ended               | left alone                                                                |
 //
 // Annotations of a pod, each with the prefix fake-nodes.kapi.dev/

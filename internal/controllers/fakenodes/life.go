@@ -35,8 +35,8 @@ type step struct {
 
 // next is the life of a pod: what becomes of it at a time, given what its status
 // says. It depends on nothing else, changes nothing, and gives the same answer
-// when it is asked twice. The address becomes the pod's if it has none.
-func next(pod *corev1.Pod, now time.Time, address string) step {
+// when it is asked twice. The addresses become the pod's if it has none.
+func next(pod *corev1.Pod, now time.Time, addresses []string) step {
 	asked, _ := wishesOf(pod)
 	l := &life{pod: pod, asked: asked, now: now, status: pod.Status.DeepCopy()}
 	switch {
@@ -45,7 +45,7 @@ func next(pod *corev1.Pod, now time.Time, address string) step {
 	case ended(pod):
 		return step{}
 	}
-	l.begin(address)
+	l.begin(addresses)
 	l.proceed()
 	return l.step()
 }
@@ -99,14 +99,16 @@ func (l *life) step() step {
 }
 
 // begin is the node's taking notice of a pod.
-func (l *life) begin(address string) {
+func (l *life) begin(addresses []string) {
 	if l.status.StartTime == nil {
 		start := l.stamp()
 		l.status.StartTime = &start
 	}
-	if l.status.PodIP == "" && address != "" {
-		l.status.PodIP = address
-		l.status.PodIPs = []corev1.PodIP{{IP: address}}
+	if l.status.PodIP == "" && len(addresses) > 0 {
+		l.status.PodIP = addresses[0]
+		for _, address := range addresses {
+			l.status.PodIPs = append(l.status.PodIPs, corev1.PodIP{IP: address})
+		}
 	}
 	l.status.InitContainerStatuses = l.list(l.pod.Spec.InitContainers, l.status.InitContainerStatuses)
 	l.status.ContainerStatuses = l.list(l.pod.Spec.Containers, l.status.ContainerStatuses)
@@ -180,7 +182,7 @@ func (l *life) end() step {
 		return step{remove: true}
 	}
 	if !ended(pod) {
-		l.begin(pod.Status.PodIP)
+		l.begin(nil)
 		l.stop()
 		l.status.Phase = l.phase(true)
 		l.finish()

@@ -259,8 +259,8 @@ func tell(t *testing.T, pod *corev1.Pod, then map[time.Duration]func(*corev1.Pod
 	var story strings.Builder
 	now, removed := birth, 0
 	for range 100 {
-		s := next(pod, now, "10.244.1.2")
-		if again := next(pod, now, "10.244.1.2"); !reflect.DeepEqual(s, again) {
+		s := next(pod, now, []string{"10.244.1.2"})
+		if again := next(pod, now, []string{"10.244.1.2"}); !reflect.DeepEqual(s, again) {
 			t.Fatalf("asked twice: %+v, then %+v", s, again)
 		}
 		at := now.Sub(birth)

@@ -32,7 +32,7 @@ func (n *Nodes) register(ctx context.Context, name string) (time.Duration, error
 	node, err := n.nodes.Get(name)
 	switch {
 	case apierrors.IsNotFound(err):
-		_, err := machine.client.CoreV1().Nodes().Create(ctx, newNode(machine.number, n.config.KubeletVersion, now), metav1.CreateOptions{})
+		_, err := machine.client.CoreV1().Nodes().Create(ctx, newNode(machine.number, n.config.Families, n.config.KubeletVersion, now), metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return 0, fmt.Errorf("registering: %w", err)
 		}

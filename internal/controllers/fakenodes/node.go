@@ -51,10 +51,11 @@ func labelsOf(name string) map[string]string {
 }
 
 // newNode is a node as it registers.
-func newNode(number int, version string, now time.Time) *corev1.Node {
+func newNode(number int, families []corev1.IPFamily, version string, now time.Time) *corev1.Node {
+	subnets := subnetsOf(number, families)
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: nameOf(number), Labels: labelsOf(nameOf(number))},
-		Spec:       corev1.NodeSpec{PodCIDR: subnetOf(number).String(), PodCIDRs: []string{subnetOf(number).String()}},
+		Spec:       corev1.NodeSpec{PodCIDR: subnets[0], PodCIDRs: subnets},
 	}
 	setStatus(&node.Status, number, version, now)
 	return node

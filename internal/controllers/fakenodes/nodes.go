@@ -39,7 +39,7 @@ const (
 	lookAgain = 2 * time.Second
 )
 
-// Config is what the nodes need. All fields but Clock are required.
+// Config is what the nodes need. All fields but Clock and Families are required.
 type Config struct {
 	// Count is the number of nodes, from 1 to MaxNodes.
 	Count int
@@ -55,6 +55,9 @@ type Config struct {
 	Informers informers.SharedInformerFactory
 	// Clock is the real one if it is nil.
 	Clock clock.WithTicker
+	// Families are those of the addresses of pods, the first one first: those of the
+	// server's Services. It is IPv4 if there are none.
+	Families []corev1.IPFamily
 	// KubeletVersion is what the nodes say they run, such as v1.37.2.
 	KubeletVersion string
 }
@@ -114,6 +117,9 @@ func New(ctx context.Context, config Config) (*Nodes, error) {
 	}
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
+	}
+	if len(config.Families) == 0 {
+		config.Families = []corev1.IPFamily{corev1.IPv4Protocol}
 	}
 	n := &Nodes{
 		config:    config,

@@ -157,7 +157,7 @@ func TestConfig(t *testing.T) {
 // TestNodes: they register, stay alive, lose the taint, come back after a
 // deletion, and what an earlier start has left behind goes.
 func TestNodes(t *testing.T) {
-	surplus := newNode(3, version, birth)
+	surplus := newNode(3, four(), version, birth)
 	theirs := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "kapi-node-4"}}
 	orphan := podOf("Always", named("orphan"))
 	orphan.Spec.NodeName = surplus.Name
@@ -208,7 +208,7 @@ func TestNodes(t *testing.T) {
 
 // TestTakingOver: a node that another has left is made right.
 func TestTakingOver(t *testing.T) {
-	left := newNode(1, "v1.0.0", birth.Add(-time.Hour))
+	left := newNode(1, four(), "v1.0.0", birth.Add(-time.Hour))
 	delete(left.Labels, Label)
 	left.Labels["example.com/mine"] = "kept"
 	left.Status.Conditions[3].Status = corev1.ConditionUnknown

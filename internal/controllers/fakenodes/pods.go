@@ -67,13 +67,13 @@ func (n *Nodes) live(ctx context.Context, namespace, name string) (time.Duration
 			n.complain(ctx, machine, pod, reasonAnnotation, texts)
 		}
 	}
-	address, err := n.addressOf(machine, pod)
+	addresses, err := n.addressesOf(machine, pod)
 	if err != nil {
 		// No error of ours: too many pods name this node themselves.
 		n.complain(ctx, machine, pod, reasonAddress, []string{"no address for the pod: " + err.Error()})
 		return lookAgain, nil //nolint:nilerr // it is the user's to mend, who was told
 	}
-	s := next(pod, n.clock.Now(), address)
+	s := next(pod, n.clock.Now(), addresses)
 	switch {
 	case s.remove:
 		// With an event this was the last look. Without one, the server's own informer
@@ -85,15 +85,19 @@ func (n *Nodes) live(ctx context.Context, namespace, name string) (time.Duration
 	return s.again, nil
 }
 
-// addressOf returns the address for a pod that needs one.
-func (n *Nodes) addressOf(machine *machine, pod *corev1.Pod) (string, error) {
+// addressesOf returns the addresses for a pod that needs some, one of each family.
+func (n *Nodes) addressesOf(machine *machine, pod *corev1.Pod) ([]string, error) {
 	switch {
 	case pod.Status.PodIP != "" || pod.DeletionTimestamp != nil || ended(pod):
-		return pod.Status.PodIP, nil
+		return nil, nil
 	case pod.Spec.HostNetwork:
-		return hostOf(machine.number, nodeHost).String(), nil
+		return inFamilies(hostOf(machine.number, nodeHost), n.config.Families), nil
 	}
-	return n.addresses.take(machine.number, pod.UID)
+	address, err := n.addresses.take(machine.number, pod.UID)
+	if err != nil {
+		return nil, err
+	}
+	return inFamilies(address, n.config.Families), nil
 }
 
 // write writes the status of a pod. It carries the resource version of the pod

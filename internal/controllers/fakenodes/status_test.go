@@ -17,7 +17,7 @@ func TestStatusOfARunningPod(t *testing.T) {
 		pod.Status.QOSClass = corev1.PodQOSBurstable
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, Reason: "theirs"}}
 	})
-	status := next(pod, birth, "10.244.1.9").status
+	status := next(pod, birth, []string{"10.244.1.9"}).status
 	if status.PodIP != "10.244.1.9" || len(status.PodIPs) != 1 || status.PodIPs[0].IP != "10.244.1.9" || status.HostIP != "" {
 		t.Errorf("addresses: %q, %v, host %q", status.PodIP, status.PodIPs, status.HostIP)
 	}
@@ -50,10 +50,10 @@ func TestStatusOfARunningPod(t *testing.T) {
 // TestTransitionTimes: a condition keeps its time as long as it keeps its status.
 func TestTransitionTimes(t *testing.T) {
 	pod := podOf("Always")
-	pod.Status = *next(pod, birth, "10.244.1.2").status
+	pod.Status = *next(pod, birth, []string{"10.244.1.2"}).status
 	pod.Generation = 2
 	later := birth.Add(shortRun * 100)
-	status := next(pod, later, "").status
+	status := next(pod, later, nil).status
 	if status == nil {
 		t.Fatal("a new generation is not observed")
 	}

@@ -96,6 +96,7 @@ var clusterScoped = map[string]bool{
 	"ClusterRole": true, "PersistentVolume": true, "VolumeAttributesClass": true, "ServiceCIDR": true,
 	"ValidatingAdmissionPolicy": true, "StorageVersionMigration": true, "APIService": true,
 	"Node": true, "StorageClass": true, "DeviceClass": true, "ResourceSlice": true,
+	"ValidatingWebhookConfiguration": true,
 }
 
 // into converts what a dynamic client has returned.

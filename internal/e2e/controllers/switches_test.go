@@ -76,9 +76,9 @@ func awaitRunning(t testing.TB, server *kapitest.Server, want ...string) {
 }
 
 // servedAPI are the controllers of the set api that have work in a default server:
-// StorageVersions, which one collects, are alpha.
+// StorageVersions and PodGroups, which two are about, are not served.
 func servedAPI() []string {
-	return slices.DeleteFunc(catalog.In(catalog.API), func(name string) bool { return name == "storage-version-gc" })
+	return slices.DeleteFunc(catalog.In(catalog.API), func(name string) bool { return name == "storage-version-gc" || name == "podgroup-protection" })
 }
 
 // TestDefaultControllers: the set api is on.

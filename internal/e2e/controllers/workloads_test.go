@@ -81,7 +81,7 @@ func TestWorkloads(t *testing.T) {
 		"disruption budget": testDisruptionBudget, "endpoints": testEndpoints, "mirrored endpoints": testMirroredEndpoints,
 		"unschedulable": testUnschedulable, "autoscaler": testAutoscaler, "taint eviction": testTaintEviction, "node lifecycle": testNodeLifecycle,
 		"claim templates": testClaimTemplates, "late binding": testLateBinding, "static volume": testStaticVolume,
-		"claims of a pod": testPodClaims,
+		"claims of a pod": testPodClaims, "nowhere": testNowhere,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
