@@ -85,7 +85,7 @@ func Keys() []Key {
 			Usage: "Controllers to run: sets (api, workloads, all, none) and names, which + adds and - takes away; repeatable.",
 			Want:  "sets and names of controllers such as api,+deployment,-resourcequota"},
 		{Path: "controllers.fakeNodes", Flag: "fake-nodes", Group: groupControllers, kind: intKind(),
-			Usage: "Number of nodes without machines, on which pods run by simple rules; brings a scheduler.", Want: "a number from 0 to 500"},
+			Usage: "Number of nodes without machines, on which pods run by simple rules; brings a scheduler and volumes.", Want: "a number from 0 to 500"},
 		{Path: "controllers.leaseDuration", Flag: "controllers-lease-duration", Group: groupControllers, kind: durationKind(),
 			Usage: "Time after which another kapi on the same external etcd takes over the controllers of one that is gone.", Want: "whole seconds from 2s to 1h, such as 15s"},
 
