@@ -18,7 +18,6 @@ func KnownNoise() []Demotion {
 		{ComponentKube, "failed to fetch openapi paths", "asked while the server stops (mutating admission policy's type converter)"},
 		{ComponentKube, "Couldn't parse request", "a client's selector or number that is none, which it gets 400 for (endpoints/request/requestinfo.go)"},
 		{ComponentKube, "Failed to convert options while estimating work for the list request", "the same, a second time (flowcontrol/request/list_work_estimator.go)"},
-		{ComponentKube, "Status after running PostFilter plugins for pod", "a pod for which there is no node yet, as its events say (scheduler/schedule_one.go)"},
 		{ComponentKube, "invalid timeout specified in the request URL", "a client's duration that is none, which it gets 400 for (endpoints/filters/request_deadline.go)"},
 	}
 }

@@ -75,6 +75,7 @@ var passingTexts = []string{
 	"imed out waiting for dependency graph builder sync", // informers are slow to fill; it goes on without
 	"imed out waiting for quota monitor sync",            // likewise
 	"duplicate metrics collector registration attempted", // the second term of a process
+	"Status after running PostFilter plugins for pod",    // no node fits yet, as the pod's events say
 	election.Fenced,                    // another server leads, and this one has not heard of it yet
 	"is not as new as written version", // consistency.ConsistencyError: an informer is behind what the controller wrote
 }
