@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	genericfeatures "k8s.io/apiserver/pkg/features"
 	"k8s.io/apiserver/pkg/quota/v1/generic"
+	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	clientfeatures "k8s.io/client-go/features"
@@ -94,6 +95,15 @@ func apiConstructors() map[string]constructor {
 // podGroups are the resource of gate GenericWorkload.
 func podGroups() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{resource("scheduling.k8s.io", "v1beta1", "podgroups")}
+}
+
+// podGroupsIf are podGroups where a gate is on: it makes a controller wait for them,
+// also where they are not served.
+func podGroupsIf(gate featuregate.Feature) []schema.GroupVersionResource {
+	if feature.DefaultFeatureGate.Enabled(gate) {
+		return podGroups()
+	}
+	return nil
 }
 
 func makePodGroupProtection(ctx context.Context, t *term, client kubernetes.Interface) (loop, error) {

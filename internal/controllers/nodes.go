@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/kubernetes/pkg/features"
 
@@ -17,14 +16,9 @@ import (
 
 // nodeConstructors are those of the set nodes.
 func nodeConstructors() map[string]constructor {
-	// Where the gate is on, the scheduler waits for ever for groups that are not served.
-	var groups []schema.GroupVersionResource
-	if feature.DefaultFeatureGate.Enabled(features.GenericWorkload) {
-		groups = podGroups()
-	}
 	return map[string]constructor{
 		// It looks at what spreads pods, and at volumes, whether there is any or not.
-		catalog.Scheduler: {resources: append(groups,
+		catalog.Scheduler: {resources: append(podGroupsIf(features.GenericWorkload),
 			resource("apps", "v1", "replicasets"), resource("apps", "v1", "statefulsets"), resource("policy", "v1", "poddisruptionbudgets"),
 			resource("storage.k8s.io", "v1", "storageclasses"), resource("storage.k8s.io", "v1", "csinodes"),
 		), make: with(makeScheduler)},

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,26 +69,26 @@ func workloadConstructors() map[string]constructor {
 		return []schema.GroupVersionResource{resource("apps", "v1", name)}
 	}
 	jobs := []schema.GroupVersionResource{resource("batch", "v1", "jobs")}
-	slices := []schema.GroupVersionResource{resource("discovery.k8s.io", "v1", "endpointslices")}
+	endpoints := []schema.GroupVersionResource{resource("discovery.k8s.io", "v1", "endpointslices")}
 	return map[string]constructor{
 		"deployment":             {resources: apps("deployments"), make: with(makeDeployments)},
 		"replicaset":             {resources: apps("replicasets"), make: with(makeReplicaSets)},
 		"replicationcontroller":  {make: with(makeReplicationControllers)},
 		"statefulset":            {resources: apps("statefulsets"), make: with(makeStatefulSets)},
 		"daemonset":              {resources: apps("daemonsets"), make: with(makeDaemonSets)},
-		"job":                    {resources: jobs, make: with(makeJobs)},
+		"job":                    {resources: slices.Concat(jobs, podGroupsIf(features.WorkloadWithJob)), make: with(makeJobs)},
 		"cronjob":                {resources: append(jobs, resource("batch", "v1", "cronjobs")), make: with(makeCronJobs)},
 		"ttl-after-finished":     {resources: jobs, make: with(makeTTLAfterFinished)},
 		"endpoint":               {make: with(makeEndpoints)},
-		"endpointslice":          {resources: slices, make: with(makeEndpointSlices)},
-		"endpointslicemirroring": {resources: slices, make: with(makeEndpointSliceMirroring)},
+		"endpointslice":          {resources: endpoints, make: with(makeEndpointSlices)},
+		"endpointslicemirroring": {resources: endpoints, make: with(makeEndpointSliceMirroring)},
 		"disruption": {resources: append(append(apps("deployments"), append(apps("replicasets"), apps("statefulsets")...)...),
 			resource("policy", "v1", "poddisruptionbudgets")), make: makeDisruption},
 		"persistentvolume-binder": {resources: []schema.GroupVersionResource{resource("storage.k8s.io", "v1", "storageclasses")},
 			make: with(makeVolumeBinder)},
 		"ephemeral-volume": {make: with(makeEphemeralVolumes)},
-		"resourceclaim": {gates: []featuregate.Feature{features.DynamicResourceAllocation}, resources: []schema.GroupVersionResource{
-			resource("resource.k8s.io", "v1", "resourceclaims"), resource("resource.k8s.io", "v1", "resourceclaimtemplates")},
+		"resourceclaim": {gates: []featuregate.Feature{features.DynamicResourceAllocation}, resources: append(podGroupsIf(features.DRAWorkloadResourceClaims),
+			resource("resource.k8s.io", "v1", "resourceclaims"), resource("resource.k8s.io", "v1", "resourceclaimtemplates")),
 			make: with(makeResourceClaims)},
 		"nodelifecycle":  {resources: append(apps("daemonsets"), resource("coordination.k8s.io", "v1", "leases")), make: with(makeNodeLifecycle)},
 		"taint-eviction": {make: with(makeTaintEviction)},

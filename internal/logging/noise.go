@@ -18,6 +18,7 @@ func KnownNoise() []Demotion {
 		{ComponentKube, "failed to fetch openapi paths", "asked while the server stops (mutating admission policy's type converter)"},
 		{ComponentKube, "Couldn't parse request", "a client's selector or number that is none, which it gets 400 for (endpoints/request/requestinfo.go)"},
 		{ComponentKube, "Failed to convert options while estimating work for the list request", "the same, a second time (flowcontrol/request/list_work_estimator.go)"},
+		{ComponentKube, "). Error: context canceled", "a volume was being made for a claim when the server stopped (util/goroutinemap)"},
 		{ComponentKube, "invalid timeout specified in the request URL", "a client's duration that is none, which it gets 400 for (endpoints/filters/request_deadline.go)"},
 	}
 }

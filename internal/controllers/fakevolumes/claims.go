@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,9 +20,10 @@ const (
 	reasonProvisioned    = "ProvisioningSucceeded"
 	reasonNotProvisioned = "ProvisioningFailed"
 	reasonResized        = "VolumeResizeSuccessful"
+	reasonModified       = "VolumeModifySuccessful"
 )
 
-// serve gives a claim what it waits for: a volume, or more room in the one it has.
+// serve gives a claim what it waits for: a volume, or what has changed in the one it has.
 func (v *Volumes) serve(ctx context.Context, namespace, name string) error {
 	claim, err := v.claims.PersistentVolumeClaims(namespace).Get(name)
 	switch {
@@ -30,13 +32,13 @@ func (v *Volumes) serve(ctx context.Context, namespace, name string) error {
 	case err != nil:
 		return err
 	case claim.Spec.VolumeName != "":
-		return v.grow(ctx, claim)
+		return v.change(ctx, claim)
 	case asks(claim) != Provisioner:
 		return nil
 	}
 	class, err := v.classes.Get(volume.GetPersistentVolumeClaimClass(claim))
 	if apierrors.IsNotFound(err) {
-		return nil // the binder says so
+		return nil // the binder says so, and it may come
 	}
 	if err != nil {
 		return err
@@ -98,6 +100,7 @@ func volumeOf(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass
 			ClaimRef:                      bound,
 			PersistentVolumeReclaimPolicy: policy,
 			StorageClassName:              class.Name,
+			VolumeAttributesClassName:     claim.Spec.VolumeAttributesClassName,
 			MountOptions:                  class.MountOptions,
 			VolumeMode:                    claim.Spec.VolumeMode,
 			PersistentVolumeSource: corev1.PersistentVolumeSource{
@@ -111,10 +114,17 @@ func requested(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// grow gives a bound claim the room that it asks for by now, first in its volume.
-func (v *Volumes) grow(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+// change gives a bound claim what it asks for by now, first in its volume: more room,
+// another class of attributes.
+func (v *Volumes) change(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	if claim.Status.Phase != corev1.ClaimBound {
+		return nil
+	}
 	want, has := requested(claim), claim.Status.Capacity[corev1.ResourceStorage]
-	if claim.Status.Phase != corev1.ClaimBound || want.Cmp(has) <= 0 {
+	grows := want.Cmp(has) > 0
+	attributes := claim.Spec.VolumeAttributesClassName
+	differs := attributes != nil && *attributes != value(claim.Status.CurrentVolumeAttributesClassName)
+	if !grows && !differs {
 		return nil
 	}
 	found, err := v.volumes.Get(claim.Spec.VolumeName)
@@ -124,23 +134,54 @@ func (v *Volumes) grow(ctx context.Context, claim *corev1.PersistentVolumeClaim)
 	if err != nil {
 		return err
 	}
-	if room := found.Spec.Capacity[corev1.ResourceStorage]; room.Cmp(want) < 0 {
-		grown := found.DeepCopy()
-		grown.Spec.Capacity[corev1.ResourceStorage] = want
-		if _, err := v.config.Client.CoreV1().PersistentVolumes().Update(ctx, grown, metav1.UpdateOptions{}); err != nil {
-			return fmt.Errorf("giving volume %s more room: %w", grown.Name, err)
+	if err := v.changeVolume(ctx, found, want, attributes); err != nil {
+		return err
+	}
+	changed := claim.DeepCopy()
+	if grows {
+		if changed.Status.Capacity == nil {
+			changed.Status.Capacity = corev1.ResourceList{}
 		}
+		changed.Status.Capacity[corev1.ResourceStorage] = want
 	}
-	grown := claim.DeepCopy()
-	if grown.Status.Capacity == nil {
-		grown.Status.Capacity = corev1.ResourceList{}
+	if differs {
+		changed.Status.CurrentVolumeAttributesClassName, changed.Status.ModifyVolumeStatus = attributes, nil
 	}
-	grown.Status.Capacity[corev1.ResourceStorage] = want
-	if _, err := v.config.Client.CoreV1().PersistentVolumeClaims(claim.Namespace).UpdateStatus(ctx, grown, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("giving claim %s/%s more room: %w", claim.Namespace, claim.Name, err)
+	if _, err := v.config.Client.CoreV1().PersistentVolumeClaims(claim.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("changing what claim %s/%s has: %w", claim.Namespace, claim.Name, err)
 	}
-	v.events.Eventf(claim, corev1.EventTypeNormal, reasonResized, "Volume %s has %s now", claim.Spec.VolumeName, want.String())
+	if grows {
+		v.events.Eventf(claim, corev1.EventTypeNormal, reasonResized, "Volume %s has %s now", claim.Spec.VolumeName, want.String())
+	}
+	if differs {
+		v.events.Eventf(claim, corev1.EventTypeNormal, reasonModified, "Volume %s has the attributes of %s now", claim.Spec.VolumeName, *attributes)
+	}
 	return nil
+}
+
+// changeVolume writes a volume that has not got all of it yet.
+func (v *Volumes) changeVolume(ctx context.Context, found *corev1.PersistentVolume, room resource.Quantity, attributes *string) error {
+	changed := found.DeepCopy()
+	if has := found.Spec.Capacity[corev1.ResourceStorage]; has.Cmp(room) < 0 {
+		changed.Spec.Capacity[corev1.ResourceStorage] = room
+	}
+	if attributes != nil {
+		changed.Spec.VolumeAttributesClassName = attributes
+	}
+	if equality.Semantic.DeepEqual(found.Spec, changed.Spec) {
+		return nil
+	}
+	if _, err := v.config.Client.CoreV1().PersistentVolumes().Update(ctx, changed, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("changing volume %s: %w", changed.Name, err)
+	}
+	return nil
+}
+
+func value(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // reclaim deletes a volume whose claim is gone, if its policy says so.

@@ -17,6 +17,7 @@
 //	|                       | class waits for a consumer, when a node was selected             |
 //	| claim with a selector | gets none, and an event says so                                  |
 //	| claim grows           | volume and claim have the new size at once                       |
+//	| other attributes      | of a VolumeAttributesClass: likewise                             |
 //	| claim is deleted      | the volume goes, or with reclaimPolicy Retain stays Released     |
 //	| nodes                 | every node reaches every volume                                  |
 package fakevolumes

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -20,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/component-helpers/storage/volume"
 )
 
 // Provisioner is the name by which a StorageClass asks for fake volumes, and that of
@@ -57,8 +60,8 @@ type Volumes struct {
 	classes storagelisters.StorageClassLister
 	synced  []cache.InformerSynced
 	queue   workqueue.TypedRateLimitingInterface[item]
-	events  record.EventRecorder
-	sender  record.EventBroadcaster
+	// events is there while Run runs.
+	events record.EventRecorder
 }
 
 // item is a piece of work: a claim, a volume where there is no namespace, or the
@@ -81,23 +84,25 @@ func New(ctx context.Context, config Config) (*Volumes, error) {
 			workqueue.NewTypedItemExponentialFailureRateLimiter[item](retryFirst, retryLongest),
 			workqueue.TypedRateLimitingQueueConfig[item]{Name: QueueName},
 		),
-		sender: record.NewBroadcaster(record.WithContext(ctx)),
 	}
-	v.events = v.sender.NewRecorder(scheme.Scheme, corev1.EventSource{Component: Provisioner})
 	// The queue has goroutines, which Run ends; without Run, the end of ctx does.
 	context.AfterFunc(ctx, v.queue.ShutDown)
 
-	for _, watched := range []cache.SharedIndexInformer{core.PersistentVolumeClaims().Informer(), core.PersistentVolumes().Informer()} {
-		registered, err := watched.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    v.changed,
-			UpdateFunc: func(_, object any) { v.changed(object) },
-		})
+	changed := func(_, object any) { v.changed(object) }
+	for _, watched := range []struct {
+		informer cache.SharedIndexInformer
+		handler  cache.ResourceEventHandlerFuncs
+	}{
+		{core.PersistentVolumeClaims().Informer(), cache.ResourceEventHandlerFuncs{AddFunc: v.changed, UpdateFunc: changed}},
+		{core.PersistentVolumes().Informer(), cache.ResourceEventHandlerFuncs{AddFunc: v.changed, UpdateFunc: changed, DeleteFunc: v.volumeGone}},
+		{classes.Informer(), cache.ResourceEventHandlerFuncs{AddFunc: v.classCame}},
+	} {
+		registered, err := watched.informer.AddEventHandler(watched.handler)
 		if err != nil {
-			return nil, fmt.Errorf("watching claims and volumes: %w", err)
+			return nil, fmt.Errorf("watching claims, volumes and classes: %w", err)
 		}
 		v.synced = append(v.synced, registered.HasSynced)
 	}
-	v.synced = append(v.synced, classes.Informer().HasSynced)
 	return v, nil
 }
 
@@ -108,12 +113,45 @@ func (v *Volumes) changed(object any) {
 	}
 }
 
+// volumeGone looks again at the claim of a volume that has gone: it may not have been
+// bound yet.
+func (v *Volumes) volumeGone(object any) {
+	if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = last.Obj
+	}
+	if gone, ok := object.(*corev1.PersistentVolume); ok && ours(gone) && gone.Spec.ClaimRef != nil {
+		v.queue.Add(item{gone.Spec.ClaimRef.Namespace, gone.Spec.ClaimRef.Name})
+	}
+}
+
+// classCame looks again at the claims that a class was not there for. The binder has
+// asked for their volumes, and does not ask twice.
+func (v *Volumes) classCame(object any) {
+	class, ok := object.(*storagev1.StorageClass)
+	if !ok || class.Provisioner != Provisioner {
+		return
+	}
+	claims, err := v.claims.List(labels.Everything())
+	if err != nil {
+		utilruntime.HandleError(fmt.Errorf("listing the claims of StorageClass %s: %w", class.Name, err))
+		return
+	}
+	for _, claim := range claims {
+		if claim.Spec.VolumeName == "" && volume.GetPersistentVolumeClaimClass(claim) == class.Name {
+			v.queue.Add(item{claim.Namespace, claim.Name})
+		}
+	}
+}
+
 // Run makes and deletes volumes until ctx is done, and returns when nothing is under
 // way any more.
 func (v *Volumes) Run(ctx context.Context) {
 	defer v.queue.ShutDown()
-	v.sender.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: v.config.Client.CoreV1().Events("")})
-	defer v.sender.Shutdown()
+	// Events of what was under way at the end are sent too.
+	sender := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
+	sender.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: v.config.Client.CoreV1().Events("")})
+	defer sender.Shutdown()
+	v.events = sender.NewRecorder(scheme.Scheme, corev1.EventSource{Component: Provisioner})
 	if !cache.WaitForCacheSync(ctx.Done(), v.synced...) {
 		return
 	}

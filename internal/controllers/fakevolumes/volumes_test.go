@@ -156,6 +156,59 @@ func TestVolumeAsItsClass(t *testing.T) {
 	})
 }
 
+// What a claim waits for may come after it: its class, or the end of another volume of
+// its name.
+func TestClaimThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := run(t, claimOf("late"), claimOf(Class, func(c *corev1.PersistentVolumeClaim) { c.Name, c.UID = "own", "uid-2" }))
+		if got := volumes(t, client); len(got) != 1 || got[0].Name != "pvc-uid-2" {
+			t.Fatalf("with class %s alone: %v", Class, got)
+		}
+		if _, err := client.StorageV1().StorageClasses().Create(t.Context(), classOf("late"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		settled()
+		if got := volumes(t, client); len(got) != 2 {
+			t.Errorf("with both classes: %v", got)
+		}
+		if err := client.CoreV1().PersistentVolumes().Delete(t.Context(), "pvc-uid-1", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		settled()
+		if got := volumes(t, client); len(got) != 2 {
+			t.Errorf("after a volume was deleted that was not bound yet: %v", got)
+		}
+	})
+}
+
+func TestAttributes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gold := "gold"
+		asking := claimOf("c", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = &gold })
+		if got := volumes(t, run(t, classOf("c"), asking)); len(got) != 1 || value(got[0].Spec.VolumeAttributesClassName) != gold {
+			t.Errorf("a new volume: %+v", got)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		silver, gold := "silver", "gold"
+		client := run(t, boundVolume(corev1.VolumeBound, func(v *corev1.PersistentVolume) { v.Spec.VolumeAttributesClassName = &silver }),
+			claimOf("c", func(c *corev1.PersistentVolumeClaim) {
+				c.Spec.VolumeName, c.Spec.VolumeAttributesClassName = "v", &gold
+				c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: room("1Gi"), CurrentVolumeAttributesClassName: &silver}
+			}))
+		claim, err := client.CoreV1().PersistentVolumeClaims("ns").Get(t.Context(), "data", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := value(claim.Status.CurrentVolumeAttributesClassName); got != gold || claim.Status.Capacity.Storage().String() != "1Gi" {
+			t.Errorf("the claim has %q and %v", got, claim.Status.Capacity)
+		}
+		if got := volumes(t, client)[0].Spec; value(got.VolumeAttributesClassName) != gold || got.Capacity.Storage().String() != "1Gi" {
+			t.Errorf("the volume is %+v", got)
+		}
+	})
+}
+
 func boundVolume(phase corev1.PersistentVolumePhase, changes ...func(*corev1.PersistentVolume)) *corev1.PersistentVolume {
 	v := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "v", UID: "uid-v", Annotations: map[string]string{volume.AnnDynamicallyProvisioned: Provisioner}},

@@ -176,7 +176,7 @@ webhooks:
 }
 
 // TestPodGroups: those of a namespace go with it, where they are served, and where they
-// are not the scheduler says why it does nothing.
+// are not those who would wait for them for ever say why they do nothing.
 func TestPodGroups(t *testing.T) {
 	t.Parallel()
 	const gate = "--feature-gates=GenericWorkload=true"
@@ -204,14 +204,16 @@ spec: {schedulingPolicy: {basic: {}}}`)
 	})
 	t.Run("not served", func(t *testing.T) {
 		t.Parallel()
-		server := kapitest.Start(t, gate, "--fake-nodes", "1")
+		server := kapitest.Start(t, gate+",WorkloadWithJob=true,DRAWorkloadResourceClaims=true", "--controllers=all", "--fake-nodes", "1")
 		eventually(t, func(context.Context) error {
 			found, err := inspected(t, server)
 			if err != nil {
 				return err
 			}
-			if s := found["scheduler"].Spec; s.Enabled || !strings.Contains(s.Reason, "podgroups.scheduling.k8s.io are not served in v1beta1; see --runtime-config") {
-				return fmt.Errorf("the scheduler is enabled: %v, %q", s.Enabled, s.Reason)
+			for _, name := range []string{"scheduler", "job", "resourceclaim"} {
+				if s := found[name].Spec; s.Enabled || !strings.Contains(s.Reason, "podgroups.scheduling.k8s.io are not served in v1beta1; see --runtime-config") {
+					return fmt.Errorf("%s is enabled: %v, %q", name, s.Enabled, s.Reason)
+				}
 			}
 			return nil
 		})
