@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/kapi-dev/kapi/internal/apis/inspect/kinds"
 	"github.com/kapi-dev/kapi/internal/apis/inspect/v1alpha1"
 	"github.com/kapi-dev/kapi/internal/client/inspection/objects"
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 	"github.com/kapi-dev/kapi/tui/data"
 )
 
@@ -36,20 +38,23 @@ type apiServer struct {
 
 func newAPIServer(t testing.TB, name string, frame data.Frame) *apiServer {
 	t.Helper()
-	s := &apiServer{t: t, name: name, frame: frame, address: "127.0.0.1:0"}
+	port, err := peer.FreePort() // nobody takes it while the server is away
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &apiServer{t: t, name: name, frame: frame, address: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}
 	s.start()
 	t.Cleanup(s.stop)
 	return s
 }
 
-// start serves, the second time at the address of the first.
+// start serves, each time at the same address.
 func (s *apiServer) start() {
 	s.t.Helper()
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.address = listener.Addr().String()
 	s.server = &http.Server{Handler: s}
 	server := s.server
 	s.served.Go(func() { _ = server.Serve(listener) })

@@ -163,7 +163,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 	m.ended()
 	// Those that are about to end need a moment.
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}

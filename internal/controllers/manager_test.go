@@ -119,6 +119,18 @@ func becomes(t *testing.T, m *Manager, name, reason string) *v1alpha1.Controller
 	}
 }
 
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	for !is() {
+		select {
+		case <-deadline:
+			t.Fatal("waited in vain until " + what)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
 func forever(ctx context.Context) { <-ctx.Done() }
 
 func TestTerm(t *testing.T) {
@@ -164,6 +176,7 @@ func TestTerm(t *testing.T) {
 		t.Errorf("%+v", o.Spec)
 	}
 	becomes(t, m, "daemonset", v1alpha1.ControllerNotSelected)
+	eventually(t, "the loop has asked", func() bool { return loops.Load() == 1 })
 	stop()
 	if loops.Load() != 0 {
 		t.Error("Run has returned before the loops")
@@ -216,14 +229,7 @@ func TestChanged(t *testing.T) {
 	}
 	before := asked()
 	changed()
-	deadline := time.After(time.Minute)
-	for asked() == before {
-		select {
-		case <-deadline:
-			t.Fatal("nobody has asked what is served now")
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	eventually(t, "somebody asks what is served now", func() bool { return asked() > before })
 	stop()
 	changed()
 }

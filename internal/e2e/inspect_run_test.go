@@ -25,7 +25,6 @@ func inspectCmd(t testing.TB, server *kapitest.Server, args ...string) *exec.Cmd
 type ending struct {
 	code           int // -1 if a signal has ended it
 	stdout, stderr string
-	peak           int64 // bytes of memory at most
 }
 
 // runToEnd runs a process to its end.
@@ -46,11 +45,7 @@ func runInto(t testing.TB, cmd *exec.Cmd, stdout io.Writer) ending {
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	end := ending{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		end.peak = usage.Maxrss << 10
-	}
-	return end
+	return ending{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
 }
 
 // followed is a command that goes on while a test reads what it prints.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,12 +72,13 @@ func TestLidKubectl(t *testing.T) {
 		eventually(t, func(ctx context.Context) error {
 			id, status := raw{method: "GET", path: "/api/v1/watched"}.send(t, server.Config(t))
 			raw{method: "GET", path: "/api/v1/overlooked"}.send(t, server.Config(t))
-			if status != http.StatusNotFound || !strings.Contains(all.String(), id[:8]) || !strings.Contains(one.String(), "/api/v1/watched") {
-				return fmt.Errorf("request %s is in neither of\n%s\n%s", id, all, one)
+			// Of many at once some are left out.
+			if status != http.StatusNotFound || !strings.Contains(all.String(), id[:8]) || !strings.Contains(all.String(), "/api/v1/overlooked") ||
+				!strings.Contains(one.String(), "/api/v1/watched") {
+				return fmt.Errorf("request %s, or the one after it, is in neither of\n%s\n%s", id, all, one)
 			}
 			return nil
 		})
-		all.await(t, "/api/v1/overlooked")
 		if text := one.String(); strings.Contains(text, "overlooked") {
 			t.Errorf("the selected watch shows others:\n%s", text)
 		}
@@ -146,7 +148,8 @@ func TestLidKubectl(t *testing.T) {
 func TestTraceRate(t *testing.T) {
 	t.Parallel()
 	const clients, each = 8, 250
-	server := kapitest.Start(t, "--inspect-watch-rate=20")
+	const perSecond, atOnce = 20, 50
+	server := kapitest.Start(t, fmt.Sprintf("--inspect-watch-rate=%d", perSecond))
 	l := newLid(t, server.Config(t))
 	// What happened before is delivered whole, so the watch begins now.
 	now, err := l.resource("requesttraces").List(t.Context(), metav1.ListOptions{Limit: 1})
@@ -154,6 +157,7 @@ func TestTraceRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	const path = "/version"
+	began := time.Now()
 	watcher, err := l.resource("requesttraces").Watch(t.Context(), metav1.ListOptions{
 		ResourceVersion: now.GetResourceVersion(), AllowWatchBookmarks: true, FieldSelector: "spec.path=" + path,
 	})
@@ -196,8 +200,10 @@ func TestTraceRate(t *testing.T) {
 			t.Fatalf("a bookmark has the annotations %v", annotations)
 		}
 	}
-	if delivered+leftOut != clients*each || delivered < 20 || leftOut < delivered {
-		t.Errorf("%d were delivered and %d left out of %d", delivered, leftOut, clients*each)
+	// A slow machine sends so few in a second that a watch may deliver most of them.
+	most := atOnce + 1 + int(perSecond*time.Since(began).Seconds())
+	if delivered+leftOut != clients*each || delivered < atOnce || delivered > most {
+		t.Errorf("%d were delivered, want %d to %d, and %d left out of %d", delivered, atOnce, most, leftOut, clients*each)
 	}
 }
 

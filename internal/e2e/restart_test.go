@@ -38,8 +38,15 @@ func TestRestart(t *testing.T) {
 		checkFiles(t, server, pidFile)
 	}
 	start()
-	if lines := strings.Count(strings.TrimSpace(server.Log()), "\n") + 1; lines > 10 {
-		t.Errorf("a normal start prints %d lines, want at most 10", lines)
+	lines := 0
+	for line := range strings.Lines(server.Log()) {
+		// etcd says of a busy machine that it is slow.
+		if !strings.Contains(line, "slow") && !strings.Contains(line, "took too long") {
+			lines++
+		}
+	}
+	if lines > 10 {
+		t.Errorf("a normal start prints %d lines, want at most 10:\n%s", lines, server.Log())
 	}
 	before := remember(t, server)
 	intruders(t, server, host, port)

@@ -50,6 +50,7 @@ type end struct {
 	config  func(*genericapiserver.Config)
 	options Options
 	handler http.HandlerFunc
+	hangs   bool // the handler does nothing before the client has its answer
 	method  string
 	as      string
 	path    string
@@ -104,13 +105,11 @@ var ends = []end{
 	},
 	{name: "request-deadline", as: "alice", path: pods + "?timeout=soon", filter: "request-deadline", status: 400},
 	{
-		name: "timeout", as: "alice", path: pods + "?timeout=20ms", filter: "timeout", status: 504,
-		handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		name: "timeout", as: "alice", path: pods + "?timeout=20ms", filter: "timeout", status: 504, hangs: true,
 	},
 	{
 		name: "timeout of the server", config: func(c *genericapiserver.Config) { c.RequestTimeout = 20 * time.Millisecond },
-		as: "alice", path: pods + "?timeout=1h", filter: "timeout", status: 504,
-		handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		as: "alice", path: pods + "?timeout=1h", filter: "timeout", status: 504, hangs: true,
 	},
 	{
 		name: "timeout after the answer was begun", as: "alice", path: pods + "?timeout=2s", nobody: true, status: 200, panicked: true, fails: true,
@@ -196,11 +195,16 @@ func TestEnds(t *testing.T) {
 			if e.handler != nil {
 				handler = e.handler
 			}
+			release := make(chan struct{})
+			if e.hangs {
+				handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release })
+			}
 			if e.method == "" {
 				e.method = http.MethodGet
 			}
 			s := serve(t, Filters(c, e.options), handler)
 			response, err := s.try(t, e.method, e.as, e.path, e.headers...)
+			close(release)
 			if (err != nil) != e.fails || err == nil && response.StatusCode != e.status {
 				t.Errorf("the client got %v, %v", response, err)
 			}

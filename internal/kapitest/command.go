@@ -26,7 +26,11 @@ const commandName = "kapi"
 // not return.
 func Main(m *testing.M) {
 	if filepath.Base(os.Args[0]) == commandName {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		code := cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		if err := writePeak(os.Getenv(PeakVariable)); err != nil {
+			fmt.Fprintln(os.Stderr, "writing how much memory was used:", err)
+		}
+		os.Exit(code)
 	}
 	code := m.Run()
 	if err := shared.close(code != 0); err != nil {
@@ -40,6 +44,25 @@ func Main(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "removing the peer's binaries:", err)
 	}
 	os.Exit(code)
+}
+
+// PeakVariable names a file into which a Command writes, at its end, how much memory
+// it has had at most, as Linux tells it: "1234 kB". What the system tells the parent of
+// a child is no less than the parent's own memory when it started the child.
+const PeakVariable = "KAPITEST_PEAK_FILE"
+
+// writePeak does that, where there is a file to write.
+func writePeak(file string) error {
+	if file == "" {
+		return nil
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	_, rest, _ := strings.Cut(string(status), "\nVmHWM:")
+	peak, _, _ := strings.Cut(rest, "\n")
+	return os.WriteFile(file, []byte(strings.TrimSpace(peak)), 0o600)
 }
 
 // ParentDeath is what makes a process die with the test binary that starts it.

@@ -9,12 +9,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
 // externalEtcd is a real etcd in a process of its own, which wants a client
@@ -54,10 +57,9 @@ func newExternalEtcd(t testing.TB) *externalEtcd {
 // choose.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := peer.FreePort()
 	must(t, err)
-	must(t, listener.Close())
-	return listener.Addr().String()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
 // start starts the etcd, and returns when it serves.

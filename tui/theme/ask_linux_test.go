@@ -19,7 +19,8 @@ import (
 const attributes = "\x1b[?62;22c"
 
 // TestTerminalAnswers asks terminals of all manners. Each sends its parts in turn,
-// and begins when it has been asked.
+// and begins when it has been asked. The time for one that does not answer ends when
+// what it does send has been read.
 func TestTerminalAnswers(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -48,16 +49,16 @@ func TestTerminalAnswers(t *testing.T) {
 			t.Parallel()
 			master, slave := openTerminal(t)
 			before := settings(t, slave)
-			var terminal sync.WaitGroup
-			terminal.Go(func() { answer(t, master, test.parts) })
-			// A terminal that answers ends the waiting itself; others have time enough
-			// for what they send on a busy machine.
-			limit := time.Minute
-			if test.pending {
-				limit = time.Second
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			// A terminal that answers ends the waiting itself.
+			limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
+			ctx, begin := limited, func() {}
+			if test.pending {
+				p := &unanswered{Context: limited, t: t, slave: slave, asked: make(chan struct{}), looked: make(chan struct{}), sent: len(strings.Join(test.parts, ""))}
+				ctx, begin = p, p.begin
+			}
+			var terminal sync.WaitGroup
+			terminal.Go(func() { answer(t, master, begin, test.parts) })
 			got := ask(ctx, slave, slave)
 			terminal.Wait()
 			if got.Background != test.want || string(got.Typed) != test.typed || got.Pending != test.pending {
@@ -69,6 +70,52 @@ func TestTerminalAnswers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unanswered is the time for a terminal that does not answer. It ends at the second look
+// at it after the question: by then all that the terminal sends has been read.
+type unanswered struct {
+	context.Context
+	t     *testing.T
+	slave *os.File
+	// asked is closed when the terminal has got the question, looked when nothing is
+	// read until it has sent what it sends: so many bytes.
+	asked, looked chan struct{}
+	sent          int
+	over          bool
+}
+
+// begin returns when the terminal may send.
+func (p *unanswered) begin() {
+	close(p.asked)
+	select {
+	case <-p.looked:
+	case <-p.Done():
+	}
+}
+
+// Err implements context.Context: whoever reads looks at it before each part.
+func (p *unanswered) Err() error {
+	select {
+	case <-p.asked:
+	default:
+		return p.Context.Err()
+	}
+	if p.over {
+		return context.DeadlineExceeded
+	}
+	p.over = true
+	close(p.looked)
+	// The system hands over in its own time what was written at the other side.
+	for there := -1; there < p.sent && p.Context.Err() == nil; {
+		var err error
+		if there, err = unix.IoctlGetInt(int(p.slave.Fd()), unix.TIOCINQ); err != nil {
+			p.t.Error(err)
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return p.Context.Err()
 }
 
 // TestNothingGoesOnReading types after a terminal has been asked, and must be able
@@ -167,8 +214,9 @@ func TestNoTerminal(t *testing.T) {
 	}
 }
 
-// answer is a terminal: it waits for the whole question, then sends its parts.
-func answer(t *testing.T, master *os.File, parts []string) {
+// answer is a terminal: it waits for the whole question, then sends its parts as soon
+// as begin returns.
+func answer(t *testing.T, master *os.File, begin func(), parts []string) {
 	var asked strings.Builder
 	buf := make([]byte, 64)
 	for !strings.HasSuffix(asked.String(), question) {
@@ -179,6 +227,7 @@ func answer(t *testing.T, master *os.File, parts []string) {
 		}
 		asked.Write(buf[:n])
 	}
+	begin()
 	for _, part := range parts {
 		typeIn(t, master, part)
 	}

@@ -2,8 +2,10 @@ package screen_test
 
 import (
 	"context"
-	"net/url"
+	"strconv"
 	"testing"
+
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
 // TestServerRestarts holds that what was seen stays while the server is away, and
@@ -11,15 +13,11 @@ import (
 func TestServerRestarts(t *testing.T) {
 	findTmux(t)
 	t.Parallel()
-	server := startServer(t)
-	config, err := server.config()
+	port, err := peer.FreePort() // nobody takes it while the server is away
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := startServer(t, "--secure-port", strconv.Itoa(port))
 	m := openTUI(t, compact, server.kubeconfig(), nil, "apiservices")
 	m.await(full(compact), head("live"), has("v1.apps", "Available"))
 	pid := m.pid()
@@ -34,7 +32,7 @@ func TestServerRestarts(t *testing.T) {
 	m.press("6")
 	m.await(full(compact), head("stale"), has("v1.apps", "Available"))
 
-	if err := server.start("--secure-port", at.Port()); err != nil {
+	if err := server.start(); err != nil {
 		t.Fatal(err)
 	}
 	m.await(full(compact), head("live"), lacks("stale"), has("v1.apps", "Available"))

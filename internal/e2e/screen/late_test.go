@@ -4,11 +4,14 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kapi-dev/kapi/internal/kapitest/peer"
 )
 
 // late is an address at which nobody listens until open.
@@ -21,13 +24,13 @@ type late struct {
 // lateServer leads to the server of a kubeconfig.
 func lateServer(t testing.TB, kubeconfig, host string) *late {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := peer.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &late{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), address: listener.Addr().String(), target: strings.TrimPrefix(host, "https://")}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
+	l := &late{
+		kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), target: strings.TrimPrefix(host, "https://"),
+		address: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 	}
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *server) serve(more ...string) []string {
 }
 
 // start starts it, again if it was stopped, and returns when it is ready.
-func (s *server) start(more ...string) error {
+func (s *server) start() error {
 	if err := os.Remove(s.readyFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *server) start(more ...string) error {
 	if s.output, err = os.Create(s.logFile()); err != nil {
 		return err
 	}
-	s.cmd = exec.CommandContext(context.Background(), s.binary, s.serve(more...)...)
+	s.cmd = exec.CommandContext(context.Background(), s.binary, s.serve()...)
 	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr, s.cmd.SysProcAttr = environment(s.home), s.output, s.output, parentdeath.Attributes()
 	if err := s.cmd.Start(); err != nil {
 		return errors.Join(err, s.output.Close())

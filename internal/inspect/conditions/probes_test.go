@@ -81,7 +81,10 @@ func TestProbeSteps(t *testing.T) {
 		},
 		"hangs": {
 			prepare: func(t *testing.T, l *lab) {
-				l.serve(t, l.ca.issue(t, serverName, time.Hour), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+				// Not before the end: what returns when its client leaves may still answer it.
+				end := make(chan struct{})
+				l.serve(t, l.ca.issue(t, serverName, time.Hour), func(http.ResponseWriter, *http.Request) { <-end })
+				t.Cleanup(func() { close(end) })
 			},
 			step: v1alpha1.ProbeStatus, error: "no answer in time",
 		},
@@ -98,7 +101,7 @@ func TestProbeSteps(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)
 			if strings.HasPrefix(name, "hangs") {
-				l.limit = 300 * time.Millisecond
+				l.limit = 2 * time.Second // time enough to get there
 			}
 			test.prepare(t, l)
 			l.add(t, l.remote(apiregistrationv1.ConditionTrue))

@@ -1,7 +1,9 @@
 package controllers
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"k8s.io/client-go/util/workqueue"
@@ -20,21 +22,23 @@ func (c *counting) Gather() ([]*dto.MetricFamily, error) {
 // Upstream's own metrics are found in its registry, and all others are gathered once
 // only. Where this fails, upstream has changed the description of one of them.
 func TestReaderFindsUpstreamsCollectors(t *testing.T) {
-	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: "reader_test"})
+	// The registry is the process's, and keeps what an earlier run has counted.
+	name := fmt.Sprint("reader_test ", time.Now().UnixNano())
+	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: name})
 	defer queue.ShutDown()
 	from := &counting{}
 	r := reader{from: from, register: legacyregistry.Register}
 	for n, key := range []string{"a", "b", "c"} {
 		queue.Add(key)
 		found, ok := r.read()
-		if q := readQueues(found).of([]string{"reader_test"}); !ok || q.depth != int64(n+1) {
+		if q := readQueues(found).of([]string{name}); !ok || q.depth != int64(n+1) {
 			t.Errorf("with %d keys it reads %+v, %v", n+1, q, ok)
 		}
 	}
 	key, _ := queue.Get()
 	queue.Done(key)
 	found, _ := r.read()
-	if q := readQueues(found).of([]string{"reader_test"}); q.depth != 2 || q.taken != 1 {
+	if q := readQueues(found).of([]string{name}); q.depth != 2 || q.taken != 1 {
 		t.Errorf("after one was taken it reads %+v", q)
 	}
 	if from.gathered != 1 {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 	"weak"
 
@@ -65,7 +66,9 @@ type valueKey struct{}
 // However long URLs, names and headers are, a trace stays small.
 func TestMemoryIsBounded(t *testing.T) {
 	const sent, query = 300, 100_000
-	f := start(t, nil, func(c *Config, _ *genericapiserver.Config) { c.Capacity, c.Kept = 250, 100 })
+	f := start(t, nil, func(c *Config, _ *genericapiserver.Config) {
+		c.Capacity, c.Kept, c.SlowerThan = 250, 100, time.Hour
+	})
 	long := strings.Repeat("n", 10_000)
 	measure := func() int64 {
 		f.rest(t)
@@ -121,7 +124,9 @@ func TestGroupsAreCut(t *testing.T) {
 
 // Slow and failed requests outlive a flood of others.
 func TestFailedRequestsAreKept(t *testing.T) {
-	f := start(t, nil, func(c *Config, _ *genericapiserver.Config) { c.Capacity, c.Kept = 10, 5 })
+	f := start(t, nil, func(c *Config, _ *genericapiserver.Config) {
+		c.Capacity, c.Kept, c.SlowerThan = 10, 5, time.Hour
+	})
 	broken := f.traced(t, http.MethodGet, "alice", "/api/v1/namespaces/default/pods/broken", "")
 	for range 30 {
 		f.ask(t, http.MethodGet, "alice", "/api/v1/pods", "")

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 )
 
@@ -44,16 +45,18 @@ func APIServerArguments(dir string, pki *PKI, etcdURL string, port int) []string
 	}
 }
 
-// FreePort returns a TCP port of 127.0.0.1 that was free a moment ago.
+// FreePort returns a TCP port of 127.0.0.1 that was free a moment ago. It is below
+// those that a system chooses by itself: nobody who takes any port, to listen or to
+// connect, gets it before the server that it is for.
 func FreePort() (int, error) {
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("finding a free port: %w", err)
+	const lowest, ports, tries = 10_000, 20_000, 100
+	var err error
+	for range tries {
+		port := lowest + rand.IntN(ports)
+		var listener net.Listener
+		if listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return port, listener.Close()
+		}
 	}
-	defer listener.Close()
-	address, err := net.ResolveTCPAddr("tcp", listener.Addr().String())
-	if err != nil {
-		return 0, fmt.Errorf("finding a free port: %w", err)
-	}
-	return address.Port, nil
+	return 0, fmt.Errorf("finding a free port: %w", err)
 }
