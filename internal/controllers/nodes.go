@@ -24,7 +24,7 @@ func nodeConstructors() map[string]constructor {
 		), make: with(makeScheduler)},
 		catalog.FakeNodes: {make: makeFakeNodes},
 		catalog.FakeVolumes: {resources: []schema.GroupVersionResource{resource("storage.k8s.io", "v1", "storageclasses")},
-			make: makeFakeVolumes},
+			off: noBinder, make: makeFakeVolumes},
 	}
 }
 
@@ -58,6 +58,14 @@ func makeFakeNodes(ctx context.Context, t *term, c catalog.Controller) (loop, er
 		return nil, err
 	}
 	return nodes.Run, nil
+}
+
+// noBinder says why there is nothing to make volumes for.
+func noBinder(cfg Config) string {
+	if cfg.Selected.Has(catalog.VolumeBinder) {
+		return ""
+	}
+	return "Controller " + catalog.VolumeBinder + ", which asks for volumes and binds them, is off."
 }
 
 // makeFakeVolumes gives it the rights of the binder, which makes and deletes volumes too.

@@ -205,23 +205,23 @@ func (t *term) makeAll(ctx context.Context, records []*record.Record) (made []ru
 
 // removeFakes takes away what an earlier start with fake nodes has left.
 func (t *term) removeFakes(ctx context.Context) {
-	for _, left := range []struct {
-		by     string
-		now    bool
-		remove func(context.Context, kubernetes.Interface) error
+	for _, fake := range []struct {
+		controller string
+		wanted     bool
+		remove     func(context.Context, kubernetes.Interface) error
 	}{
 		{catalog.FakeNodes, t.cfg.FakeNodes > 0, fakenodes.RemoveAll},
-		{catalog.FakeVolumes, t.cfg.Selected.Has(catalog.FakeVolumes), fakevolumes.RemoveClass},
+		{catalog.FakeVolumes, t.cfg.Selected.Has(catalog.FakeVolumes) && noBinder(t.cfg) == "", fakevolumes.RemoveClass},
 	} {
-		if left.now {
+		if fake.wanted {
 			continue
 		}
-		client, err := t.all(left.by)
+		client, err := t.all(fake.controller)
 		if err == nil {
-			err = left.remove(ctx, client)
+			err = fake.remove(ctx, client)
 		}
 		if err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "What "+left.by+" of an earlier start have made is still there")
+			klog.FromContext(ctx).Error(err, "What a controller has made in an earlier start is still there", "controller", fake.controller)
 		}
 	}
 }

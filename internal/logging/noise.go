@@ -19,6 +19,8 @@ func KnownNoise() []Demotion {
 		{ComponentKube, "Couldn't parse request", "a client's selector or number that is none, which it gets 400 for (endpoints/request/requestinfo.go)"},
 		{ComponentKube, "Failed to convert options while estimating work for the list request", "the same, a second time (flowcontrol/request/list_work_estimator.go)"},
 		{ComponentKube, "). Error: context canceled", "a volume was being made for a claim when the server stopped (util/goroutinemap)"},
+		{ComponentKube, "Unable to record event (will not retry!)", "a controller had something to say when it was told to stop (client-go/tools/record)"},
+		{ComponentKube, "Unable to write event (broadcaster is shut down)", "the same, a moment later"},
 		{ComponentKube, "invalid timeout specified in the request URL", "a client's duration that is none, which it gets 400 for (endpoints/filters/request_deadline.go)"},
 	}
 }

@@ -36,6 +36,7 @@ const (
 	CSRSigning             = "csrsigning"
 	GarbageCollector       = "garbagecollector"
 	StorageVersionMigrator = "svm"
+	VolumeBinder           = "persistentvolume-binder"
 	Scheduler              = "scheduler"
 	FakeNodes              = "fake-nodes"
 	FakeVolumes            = "fake-volumes"

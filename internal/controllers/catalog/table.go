@@ -101,7 +101,7 @@ func Controllers() []Controller {
 			Doc: "Mirrors Endpoints that users make to EndpointSlices.", Queues: []string{"endpoint_slice_mirroring"}, Package: "endpointslicemirroring"},
 		{Name: "disruption", Aliases: []string{"disruption-controller"}, Set: Workloads, Identity: "disruption-controller",
 			Doc: "Says how many pods PodDisruptionBudgets let be evicted.", Queues: []string{"disruption", "disruption_recheck", "stale_pod_disruption"}, Package: "disruption"},
-		{Name: "persistentvolume-binder", Aliases: []string{"persistentvolume-binder-controller"}, Set: Workloads, Identity: "persistent-volume-binder",
+		{Name: VolumeBinder, Aliases: []string{"persistentvolume-binder-controller"}, Set: Workloads, Identity: "persistent-volume-binder",
 			Doc: "Binds claims to PersistentVolumes, and asks provisioners for those that are missing.", Queues: []string{"claims", "volumes"}, Package: "volume/persistentvolume"},
 		{Name: "ephemeral-volume", Aliases: []string{"ephemeral-volume-controller"}, Set: Workloads, Identity: "ephemeral-volume-controller",
 			Doc: "Makes the claims of generic ephemeral volumes of pods.", Queues: []string{"ephemeral_volume"}, Package: "volume/ephemeral"},

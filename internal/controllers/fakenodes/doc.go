@@ -15,7 +15,8 @@
 //	| names               | kapi-node-1 to kapi-node-N, labelled kapi.dev/fake-node=true              |
 //	| room                | 8 CPUs, 32Gi of memory, 100Gi of ephemeral storage, 110 pods              |
 //	| alive               | the lease is renewed every 10 s, the status every 5 min                   |
-//	| taint not-ready     | taken off at once: controller nodelifecycle, which does it, may be off     |
+//	| taints              | not-ready, unreachable, and unschedulable of a node that is not cordoned, |
+//	|                     | are taken off at once: controller nodelifecycle may be off                |
 //	| node deleted        | comes back, as a new one, within 10 s; its pods go on                     |
 //	| N is smaller now    | nodes with the label and a higher number go, and the pods on them         |
 //	| logs, exec, proxy   | refused: the nodes have no address                                        |

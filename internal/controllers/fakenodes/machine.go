@@ -77,25 +77,38 @@ func (n *Nodes) label(ctx context.Context, machine *machine, node *corev1.Node) 
 }
 
 func tainted(node *corev1.Node) bool {
-	return slices.ContainsFunc(node.Spec.Taints, isNotReady)
+	return slices.ContainsFunc(node.Spec.Taints, untrue(node))
 }
 
-func isNotReady(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeNotReady }
+// untrue returns what tells the taints of a node that say what it is not: it is alive,
+// and cordoned only if its spec says so. Whoever has put them on may run no more.
+func untrue(node *corev1.Node) func(corev1.Taint) bool {
+	return func(taint corev1.Taint) bool {
+		switch taint.Key {
+		case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable:
+			return true
+		case corev1.TaintNodeUnschedulable:
+			return !node.Spec.Unschedulable
+		default:
+			return false
+		}
+	}
+}
 
-// untaint takes off the taint that the admission plugin TaintNodesByCondition puts
-// on every new node. No node may do that for itself. Taints are one list, which is
+// untaint takes off the taints that are not true: the admission plugin
+// TaintNodesByCondition puts one on every new node. No node may do that for itself. Taints are one list, which is
 // replaced as a whole: the resource version keeps those that others add.
 func (n *Nodes) untaint(ctx context.Context, node *corev1.Node) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": node.UID, "resourceVersion": node.ResourceVersion},
-		"spec":     map[string]any{"taints": slices.DeleteFunc(slices.Clone(node.Spec.Taints), isNotReady)},
+		"spec":     map[string]any{"taints": slices.DeleteFunc(slices.Clone(node.Spec.Taints), untrue(node))},
 	})
 	if err != nil {
 		return fmt.Errorf("encoding taints: %w", err)
 	}
 	_, err = n.config.Admin.CoreV1().Nodes().Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("taking the taint %s off: %w", corev1.TaintNodeNotReady, err)
+		return fmt.Errorf("taking taints off: %w", err)
 	}
 	return nil
 }

@@ -47,11 +47,25 @@ func (v *Volumes) serve(ctx context.Context, namespace, name string) error {
 	if waits && claim.Annotations[volume.AnnSelectedNode] == "" {
 		return nil
 	}
+	if populated(claim) {
+		return nil
+	}
 	if claim.Spec.Selector != nil {
 		v.events.Event(claim, corev1.EventTypeWarning, reasonNotProvisioned, "A claim with a selector gets no new volume: it is for volumes that are there")
 		return nil
 	}
 	return v.provision(ctx, claim, class)
+}
+
+// populated says that a volume populator fills the claim's volume, and makes it.
+// Snapshots and other claims are the provisioner's own.
+func populated(claim *corev1.PersistentVolumeClaim) bool {
+	source := claim.Spec.DataSourceRef
+	if source == nil {
+		return false
+	}
+	group := value(source.APIGroup)
+	return !(group == "" && source.Kind == "PersistentVolumeClaim") && !(group == "snapshot.storage.k8s.io" && source.Kind == "VolumeSnapshot")
 }
 
 // asks returns the provisioner that the binder has asked for the claim.

@@ -60,6 +60,8 @@ type Volumes struct {
 	classes storagelisters.StorageClassLister
 	synced  []cache.InformerSynced
 	queue   workqueue.TypedRateLimitingInterface[item]
+	// made says that the class was there once. It is the item's that it belongs to.
+	made bool
 	// events is there while Run runs.
 	events record.EventRecorder
 }
@@ -95,7 +97,7 @@ func New(ctx context.Context, config Config) (*Volumes, error) {
 	}{
 		{core.PersistentVolumeClaims().Informer(), cache.ResourceEventHandlerFuncs{AddFunc: v.changed, UpdateFunc: changed}},
 		{core.PersistentVolumes().Informer(), cache.ResourceEventHandlerFuncs{AddFunc: v.changed, UpdateFunc: changed, DeleteFunc: v.volumeGone}},
-		{classes.Informer(), cache.ResourceEventHandlerFuncs{AddFunc: v.classCame}},
+		{classes.Informer(), cache.ResourceEventHandlerFuncs{AddFunc: v.classCame, UpdateFunc: func(_, _ any) { v.queue.Add(item{}) }}},
 	} {
 		registered, err := watched.informer.AddEventHandler(watched.handler)
 		if err != nil {
@@ -127,6 +129,7 @@ func (v *Volumes) volumeGone(object any) {
 // classCame looks again at the claims that a class was not there for. The binder has
 // asked for their volumes, and does not ask twice.
 func (v *Volumes) classCame(object any) {
+	v.queue.Add(item{})
 	class, ok := object.(*storagev1.StorageClass)
 	if !ok || class.Provisioner != Provisioner {
 		return
@@ -147,7 +150,7 @@ func (v *Volumes) classCame(object any) {
 // way any more.
 func (v *Volumes) Run(ctx context.Context) {
 	defer v.queue.ShutDown()
-	// Events of what was under way at the end are sent too.
+	// Those that come last are dropped when it is shut down, without a complaint of each.
 	sender := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	sender.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: v.config.Client.CoreV1().Events("")})
 	defer sender.Shutdown()
@@ -190,7 +193,7 @@ func (v *Volumes) work(ctx context.Context) bool {
 func (v *Volumes) do(ctx context.Context, it item) error {
 	switch {
 	case it.name == "":
-		return v.makeClass(ctx)
+		return v.keepClass(ctx)
 	case it.namespace == "":
 		return v.reclaim(ctx, it.name)
 	default:

@@ -95,6 +95,12 @@ func annotated(key, value string) func(*corev1.PersistentVolumeClaim) {
 	return func(c *corev1.PersistentVolumeClaim) { c.Annotations[key] = value }
 }
 
+func from(group, kind string) func(*corev1.PersistentVolumeClaim) {
+	return func(c *corev1.PersistentVolumeClaim) {
+		c.Spec.DataSourceRef = &corev1.TypedObjectReference{APIGroup: &group, Kind: kind, Name: "x"}
+	}
+}
+
 func volumes(t *testing.T, client *fake.Clientset) []corev1.PersistentVolume {
 	t.Helper()
 	list, err := client.CoreV1().PersistentVolumes().List(t.Context(), metav1.ListOptions{})
@@ -118,6 +124,9 @@ func TestClaimGetsVolume(t *testing.T) {
 		"waits for a pod":   {classOf("c", late), claimOf("c"), 0},
 		"has its pod":       {classOf("c", late), claimOf("c", annotated(volume.AnnSelectedNode, "n")), 1},
 		"with a selector":   {classOf("c"), claimOf("c", func(c *corev1.PersistentVolumeClaim) { c.Spec.Selector = &metav1.LabelSelector{} }), 0},
+		"of a populator":    {classOf("c"), claimOf("c", from("example.test", "Image")), 0},
+		"of a snapshot":     {classOf("c"), claimOf("c", from("snapshot.storage.k8s.io", "VolumeSnapshot")), 1},
+		"of a claim":        {classOf("c"), claimOf("c", from("", "PersistentVolumeClaim")), 1},
 		"bound":             {classOf("c"), claimOf("c", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "v" }), 0},
 		"being deleted": {classOf("c"), claimOf("c", func(c *corev1.PersistentVolumeClaim) {
 			c.DeletionTimestamp, c.Finalizers = &metav1.Time{Time: time.Now()}, []string{"kubernetes.io/pvc-protection"}
@@ -284,9 +293,12 @@ func TestClass(t *testing.T) {
 		there     []runtime.Object
 		isDefault bool
 	}{
-		"alone":           {nil, true},
-		"beside another":  {[]runtime.Object{classOf("other")}, true},
-		"beside default":  {[]runtime.Object{classOf("other", standard)}, false},
+		"alone":          {nil, true},
+		"beside another": {[]runtime.Object{classOf("other")}, true},
+		"beside default": {[]runtime.Object{classOf("other", standard)}, false},
+		"beside a beta default": {[]runtime.Object{classOf("other", func(c *storagev1.StorageClass) {
+			c.Annotations = map[string]string{betaDefaultClass: "true"}
+		})}, false},
 		"there, and left": {[]runtime.Object{classOf(Class)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -302,6 +314,42 @@ func TestClass(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The class gives way to another default, and does not come back when it is deleted.
+func TestClassGivesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := run(t)
+		classes := client.StorageV1().StorageClasses()
+		isNow := func(want bool) {
+			t.Helper()
+			settled()
+			if got, err := classes.Get(t.Context(), Class, metav1.GetOptions{}); err != nil || isDefault(got) != want {
+				t.Errorf("%v, %v, want a default: %v", got, err, want)
+			}
+		}
+		isNow(true)
+		other, err := classes.Create(t.Context(), classOf("other"), metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		isNow(true)
+		other.Annotations = map[string]string{defaultClass: "true"}
+		if _, err := classes.Update(t.Context(), other, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		isNow(false)
+		if err := classes.Delete(t.Context(), Class, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := classes.Create(t.Context(), classOf("third"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		settled()
+		if _, err := classes.Get(t.Context(), Class, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("it has come back: %v", err)
+		}
+	})
 }
 
 // What fails is tried again. It is a conflict, which nobody is told of: a report would
@@ -332,15 +380,20 @@ func TestRetry(t *testing.T) {
 
 func TestRemoveClass(t *testing.T) {
 	ours := class(true)
-	renamed := class(false)
-	renamed.Name = "renamed"
-	client := fake.NewClientset(ours, renamed, classOf("other"))
+	client := fake.NewClientset(ours, classOf("other"))
 	if err := RemoveClass(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
 	left, err := client.StorageV1().StorageClasses().List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(left.Items) != 2 || left.Items[0].Name != "other" || left.Items[1].Name != "renamed" {
+	if err != nil || len(left.Items) != 1 || left.Items[0].Name != "other" {
 		t.Errorf("left are %v, %v", left.Items, err)
+	}
+	client = fake.NewClientset(classOf(Class))
+	if err := RemoveClass(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.StorageV1().StorageClasses().Get(t.Context(), Class, metav1.GetOptions{}); err != nil {
+		t.Errorf("somebody else's: %v", err)
 	}
 }
 

@@ -61,6 +61,7 @@ func TestErrorsAreNoted(t *testing.T) {
 		"slow informers":      {errors.New("timed out waiting for dependency graph builder sync during GC sync"), unhandled, ""},
 		"slow quota monitors": {nil, "Timed out waiting for quota monitor sync", ""},
 		"a second term":       {errors.New("duplicate metrics collector registration attempted"), "unable to register metrics", ""},
+		"no class":            {errors.New(`storageclass.storage.k8s.io "x" not found`), "Error finding provisioning plugin for claim", ""},
 		"no node yet":         {nil, "Status after running PostFilter plugins for pod", ""},
 		"a deadline is not":   {context.DeadlineExceeded, "", "context deadline exceeded"},
 	} {

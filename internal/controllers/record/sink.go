@@ -76,6 +76,7 @@ var passingTexts = []string{
 	"imed out waiting for quota monitor sync",            // likewise
 	"duplicate metrics collector registration attempted", // the second term of a process
 	"Status after running PostFilter plugins for pod",    // no node fits yet, as the pod's events say
+	"Error finding provisioning plugin for claim",        // a class that is not there, as the claim's events say
 	election.Fenced,                    // another server leads, and this one has not heard of it yet
 	"is not as new as written version", // consistency.ConsistencyError: an informer is behind what the controller wrote
 }

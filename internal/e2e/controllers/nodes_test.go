@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -16,8 +17,20 @@ import (
 	"github.com/kapi-dev/kapi/internal/kapitest"
 )
 
-// testTaintEviction: pods leave a node with a taint NoExecute that they do not
-// tolerate. The node is none of the fake ones, so that nobody else's pods are on it.
+// TestOwnNodes has nodes that are not kapi's.
+func TestOwnNodes(t *testing.T) {
+	t.Parallel()
+	server := kapitest.Start(t, "--controllers=api,+nodelifecycle,+taint-eviction")
+	client := server.Client(t)
+	for name, test := range map[string]func(*testing.T, workbench){"taint eviction": testTaintEviction, "node lifecycle": testNodeLifecycle} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, workbench{server, client, newHome(t, client)})
+		})
+	}
+}
+
+// testTaintEviction: pods leave a node with a taint NoExecute that they do not tolerate.
 func testTaintEviction(t *testing.T, w workbench) {
 	node := w.namespace
 	w.apply(t, `
@@ -56,37 +69,36 @@ spec: {nodeName: `+node+`, terminationGracePeriodSeconds: 0, tolerations: [{oper
 // cordoned can't.
 func testNodeLifecycle(t *testing.T, w workbench) {
 	node := w.namespace + "-own"
-	w.apply(t, `
+	made := into[corev1.Node](t, apply(t, w.server, "", `
 apiVersion: v1
 kind: Node
-metadata: {name: `+node+`}
-spec: {taints: [{key: example.test/mine, effect: NoSchedule}]}`) // nobody else's pods
+metadata: {name: `+node+`}`))
+	has := func(node *corev1.Node, key string) bool {
+		return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
+	}
+	if !has(made, corev1.TaintNodeNotReady) {
+		t.Errorf("a new node has the taints %v", made.Spec.Taints)
+	}
 	nodes := w.client.CoreV1().Nodes()
-	taints := func(want ...string) {
+	tainted := func(key string, want bool) {
 		t.Helper()
 		eventually(t, func(ctx context.Context) error {
-			found, err := nodes.Get(ctx, node, metav1.GetOptions{})
+			// A node that says nothing for a while is none that is Ready.
+			status := fmt.Sprintf(`{"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "Test", "lastHeartbeatTime": %q}]}}`,
+				time.Now().UTC().Format(time.RFC3339))
+			found, err := nodes.Patch(ctx, node, types.StrategicMergePatchType, []byte(status), metav1.PatchOptions{}, "status")
 			if err != nil {
 				return err
 			}
-			var got []string
-			for _, taint := range found.Spec.Taints {
-				got = append(got, taint.Key)
-			}
-			if slices.Sort(got); !slices.Equal(got, want) {
-				return fmt.Errorf("the node has the taints %q, want %q", got, want)
+			if has(found, key) != want {
+				return fmt.Errorf("the node has the taints %v, want %s: %v", found.Spec.Taints, key, want)
 			}
 			return nil
 		})
 	}
-	taints("example.test/mine", corev1.TaintNodeNotReady)
-	if _, err := nodes.Patch(t.Context(), node, types.StrategicMergePatchType,
-		[]byte(`{"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "Test"}]}}`), metav1.PatchOptions{}, "status"); err != nil {
-		t.Fatal(err)
-	}
-	taints("example.test/mine")
+	tainted(corev1.TaintNodeNotReady, false)
 	w.kubectl(t, "cordon", node)
-	taints("example.test/mine", corev1.TaintNodeUnschedulable)
+	tainted(corev1.TaintNodeUnschedulable, true)
 	w.kubectl(t, "delete", "node", node)
 }
 

@@ -204,7 +204,7 @@ spec:
 	})
 }
 
-// TestFakeVolumesGo: a server without fake nodes takes their class away, and no other.
+// TestFakeVolumesGo: a server without them takes their class away, and no other.
 func TestFakeVolumesGo(t *testing.T) {
 	t.Parallel()
 	server := kapitest.Start(t, "--controllers=none,+persistentvolume-binder", "--fake-nodes", "1")
@@ -221,7 +221,7 @@ provisioner: `+fakevolumes.Provisioner)
 	if err := server.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	server.Args = nil
+	server.Args = []string{"--fake-nodes", "1"} // and nobody who binds
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -96,11 +96,20 @@ func (l *loading) definitions(ctx context.Context, parts *OverviewParts) {
 	}
 }
 
+// probes returns what is known of the servers behind APIServices. Without it the
+// conditions tell.
+func (l *loading) probes(ctx context.Context) []*v1alpha1.APIServiceProbe {
+	ctx, _, done := patient(ctx)
+	defer done()
+	probes, _ := list[*v1alpha1.APIServiceProbe](ctx, l.server, partProbes, inspection.Query{})
+	return probes
+}
+
 // apiServices counts all APIServices and keeps those that are not fine.
 func (l *loading) apiServices(ctx context.Context, parts *OverviewParts) {
+	probes := l.probes(ctx)
 	ctx, heard, done := patient(ctx)
 	defer done()
-	probes, _ := list[*v1alpha1.APIServiceProbe](ctx, l.server, partProbes, inspection.Query{}) // without them the conditions tell
 	index := NewAPIServiceIndex(probes, nil)
 	for object, err := range l.server.APIServices(ctx) {
 		heard()

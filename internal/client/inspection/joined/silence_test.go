@@ -91,6 +91,27 @@ func TestOverviewOfFrozenEtcd(t *testing.T) {
 	})
 }
 
+// What is not known of the servers behind APIServices does not keep the APIServices.
+func TestOverviewWithoutProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, err := LoadOverview(t.Context(), probing{joinedtest.Lab(t)})
+		if err != nil || o.APIServices.Total == 0 || Why(o.Missing, partAPIServices) != "" {
+			t.Errorf("%+v, missing %+v, %v", o.APIServices, o.Missing, err)
+		}
+	})
+}
+
+// probing is a server that never comes to the end of its probes.
+type probing struct{ *joinedtest.Server }
+
+func (p probing) List(ctx context.Context, kind kinds.Kind, query inspection.Query) (inspection.Listing, error) {
+	if kind.Resource == partProbes {
+		<-ctx.Done()
+		return inspection.Listing{}, ctx.Err()
+	}
+	return p.Server.List(ctx, kind, query)
+}
+
 // A server that is interrupted is not silent.
 func TestInterruptedOverview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
