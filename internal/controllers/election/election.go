@@ -77,7 +77,8 @@ func (cfg Config) campaign(ctx context.Context) error {
 	candidacy, withdraw := context.WithCancel(context.WithoutCancel(ctx))
 	defer withdraw()
 	led := &leadership{ended: make(chan struct{})}
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+	var elector *leaderelection.LeaderElector
+	elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock, Name: LeaseName,
 		LeaseDuration: cfg.LeaseDuration,
 		RenewDeadline: part(cfg.LeaseDuration, renewPart),
@@ -95,11 +96,12 @@ func (cfg Config) campaign(ctx context.Context) error {
 				cfg.Lead(term, lock.fence(part(cfg.LeaseDuration, renewPart)))
 			},
 			OnStoppedLeading: func() {},
-			OnNewLeader: func(identity string) {
+			// Each call has a goroutine of its own, and two can come in the wrong order.
+			OnNewLeader: func(string) {
 				led.mu.Lock()
 				defer led.mu.Unlock()
 				if !led.over {
-					cfg.Holder(identity)
+					cfg.Holder(elector.GetLeader())
 				}
 			},
 		},
