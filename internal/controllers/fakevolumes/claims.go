@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/reference"
 	"k8s.io/component-helpers/storage/volume"
@@ -64,8 +65,8 @@ func populated(claim *corev1.PersistentVolumeClaim) bool {
 	if source == nil {
 		return false
 	}
-	group := value(source.APIGroup)
-	return !(group == "" && source.Kind == "PersistentVolumeClaim") && !(group == "snapshot.storage.k8s.io" && source.Kind == "VolumeSnapshot")
+	kind := schema.GroupKind{Group: value(source.APIGroup), Kind: source.Kind}
+	return kind != schema.GroupKind{Kind: "PersistentVolumeClaim"} && kind != schema.GroupKind{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshot"}
 }
 
 // asks returns the provisioner that the binder has asked for the claim.
