@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kapi-dev/kapi/internal/kapitest/peer"
+	"github.com/kapi-dev/kapi/internal/kapitest/polling"
 )
 
 const (
@@ -80,26 +81,7 @@ func buildKapi() {
 // poll calls check until it returns nil, and returns its last error when it has not
 // after patience.
 func poll(ctx context.Context, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, *patience)
-	defer cancel()
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	var last error
-	for {
-		err := check(ctx)
-		if err == nil {
-			return nil
-		}
-		// What the end of ctx has cut short says less than the error before it.
-		if last == nil || ctx.Err() == nil {
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return last
-		case <-ticker.C:
-		}
-	}
+	return polling.Until(ctx, *patience, pollEvery, check)
 }
 
 // eventually is poll for a test.
